@@ -30,8 +30,8 @@ bool soon(Condition&& holds) {
 }
 
 void send_and_read(const Pair& pair, std::size_t bytes) {
-  Governor nobody;
-  pair.send_and_read(nobody, bytes);
+  Governor governs_nothing;
+  pair.send_and_read(governs_nothing, bytes);
 }
 
 TEST(FlowProcess, FindsAConnectionAndLetsAFastOneGo) {

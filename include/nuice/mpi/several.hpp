@@ -82,7 +82,7 @@ void waitall(Exchanges&... exchanges) {
   several::until([&] { return (... & static_cast<int>(several::is_over(exchanges))) != 0; });
 }
 
-/// Waits for one that is under way to be complete: which, by position. Nothing: none was.
+/// Waits until one of the active ones is complete, and returns its position. Nothing: none was active.
 template <several::RangeOfWaitables Range>
 std::optional<std::size_t> waitany(Range&& exchanges) {
   std::optional<std::size_t> done;

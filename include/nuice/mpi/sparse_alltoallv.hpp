@@ -5,7 +5,7 @@
 //   for (std::size_t i = 0; i < received.sources.size(); ++i)
 //     use(received.sources[i].rank, received.message<double>(i));
 //
-// Short messages travel at once, by MPI; long ones as their receivers grant it (exchanger.hpp). What this needs is kept with the
+// Short messages travel at once, by MPI; long ones once their receivers know their sizes. What this needs is kept with the
 // communicator from the first call on.
 #pragma once
 

@@ -36,7 +36,7 @@ constexpr std::uint64_t least_reuse_of_memory = 50;
 /// Of the bytes that any network bears from one sender at once, the first flight of TCP (RFC 6928), there is nothing to
 /// choose among executors.
 constexpr Bytes first_flight_bytes = 14336;
-/// What async is tried with, too, where it was chosen: short queues lose less where few messages are under way.
+/// Where async was chosen, it is also tried with this option: short queues lose fewer packets if few messages are active.
 constexpr std::string_view few_at_a_time = "async.max_sends=4";
 /// Longer messages are long enough for windows.
 constexpr std::string_view combined_below_a_chunk = "combine=true combine.largest=32KiB";

@@ -166,7 +166,7 @@ struct Plan::State {
   // hosts.cpp
   /// Collective. Sets `hosts`, shares_ports, info.num_hosts and host_ranks.
   void find_hosts(const PlanOptions& options);
-  /// Collective. Sets shares_ports, info.num_hosts and host_ranks, where nobody keeps a list of all ranks.
+  /// Collective. Sets shares_ports, info.num_hosts and host_ranks, where no rank keeps a list of all ranks.
   void find_near_ranks(const PlanOptions& options);
   /// Collective. Which ranks of a host exchange with other hosts, where messages are combined. Forgets `hosts`.
   void find_leaders();

@@ -29,7 +29,7 @@ class Fabric {
   /// A packet of `transfer` sets out over the route that begins with hops()[first_hop]. Requires takes(), once a slot.
   void inject(Rank rank, std::uint32_t transfer, std::uint32_t first_hop);
 
-  /// A notice or a grant sets out, whether takes() or not.
+  /// A notice sets out, whether takes() or not.
   void inject_notice(Rank rank, std::uint32_t notice, std::uint32_t first_hop);
 
   /// One slot, the packets injected since the last one included. arrive(transfer) is called for each at its end, and
