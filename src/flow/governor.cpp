@@ -14,16 +14,25 @@ constexpr double look_every_s = 0.004;
 // which a process that was preempted reads again; shorter than a delayed acknowledgement (40 ms).
 constexpr double idle_after_s = 0.02;
 
-// A sender that pauses for less is expected back with its two packets.
-constexpr double pauses_for_s = 1;
-
 constexpr std::size_t most_closed = 4096;
+
+/// Looks: about a quarter of a second of traffic.
+constexpr int looks_of_a_period = 64;
 
 double steady_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace
+
+int Governor::Crowd::add(int num_senders) {
+  if (++looks_ == looks_of_a_period) {
+    before_ = now_;
+    now_ = looks_ = 0;
+  }
+  now_ = std::max(now_, num_senders);
+  return most();
+}
 
 Governor::Governor() : table_(most_descriptors) {}
 
@@ -84,7 +93,7 @@ void Governor::look_at_all(double now_s) {
   next_look_s_.store(now_s + look_every_s, std::memory_order_relaxed);
   if (is_stopped_) return;
   bytes_of_look_ = full_bytes_of_look_ = 0;
-  for (Port& port : ports_) port.own.num_senders = port.own.num_pausing = 0;
+  for (Port& port : ports_) port.own.num_senders = 0;
   for (std::size_t i = connections_.size(); i-- > 0;) look_at(*connections_[i], now_s);
   for (Port& port : ports_) judge(port, now_s);
   for (const auto& connection : connections_) apply(*connection, now_s);
@@ -93,14 +102,14 @@ void Governor::look_at_all(double now_s) {
 /// All processes of the host feed their windows with the same counts, so these windows are about the same.
 void Governor::judge(Port& port, double now_s) {
   const SharedPort::Counts before =
-      std::exchange(port.all, port.host.exchange(port.own, now_s, idle_after_s, pauses_for_s));
+      std::exchange(port.all, port.host.exchange(port.own, now_s, idle_after_s));
   Report report;
   report.segments = port.all.segments - before.segments;
   if (report.segments <= 0) return;
   report.lost_segments = port.all.lost_segments - before.lost_segments;
   report.segment_bytes = port.segment_bytes;
   report.round_trip_s = port.round_trip_s;
-  report.num_senders = port.all.num_senders;
+  report.num_senders = port.crowd.add(port.all.num_senders);
   if (now_s - port.last_s < idle_after_s) {
     report.timed_s = now_s - port.last_s;
     report.timed_segments = report.segments;
@@ -115,10 +124,7 @@ void Governor::look_at(Connection& connection, double now_s) {
   Port& port = ports_[connection.port];
   const std::int64_t read = connection.bytes_read.load(std::memory_order_relaxed);
   if (read == connection.bytes_seen) {
-    if (now_s - connection.last_s < idle_after_s)
-      ++port.own.num_senders;
-    else if (now_s - connection.last_s < pauses_for_s)
-      ++port.own.num_pausing;
+    if (now_s - connection.last_s < idle_after_s) ++port.own.num_senders;
     return;
   }
   const auto counts = counts_of(connection.descriptor);
@@ -126,9 +132,10 @@ void Governor::look_at(Connection& connection, double now_s) {
   if (counts->bytes < connection.counts.bytes)
     connection.counts = *counts;  // and the number is another connection's
   connection.bytes_seen = read;
-  connection.last_s = now_s;
-  ++port.own.num_senders;
-  bytes_of_look_ += counts->bytes - connection.counts.bytes;
+  const std::int64_t bytes = counts->bytes - connection.counts.bytes;
+  if (bytes >= counts->segment_bytes) connection.last_s = now_s;
+  if (now_s - connection.last_s < idle_after_s) ++port.own.num_senders;
+  bytes_of_look_ += bytes;
   full_bytes_of_look_ += (counts->segments - connection.counts.segments) * counts->segment_bytes;
   port.own.segments += counts->segments - connection.counts.segments;
   port.own.lost_segments += counts->out_of_order - connection.counts.out_of_order;
@@ -150,11 +157,8 @@ void Governor::apply(Connection& connection, double now_s) {
   }
   const std::int64_t segment_bytes = std::max<std::int64_t>(connection.counts.segment_bytes, 1);
   const bool receives = connection.last_s == now_s;
-  const bool is_active = now_s - connection.last_s < idle_after_s;
-  const std::int64_t share =
-      is_active ? port.window.share_bytes(port.all.num_senders, port.all.num_pausing, segment_bytes)
-                : port.window.least_share_bytes(segment_bytes);
-  if (is_active) port.share_bytes = share;
+  const std::int64_t share = port.window.share_bytes(port.crowd.most(), segment_bytes);
+  port.share_bytes = share;
   if (!receives && share == connection.share_bytes) return;
   connection.share_bytes = share;
   limit_window(connection.descriptor, share);
@@ -166,8 +170,7 @@ int Governor::port_of(const std::string& address) {
   if (found != ports_.end()) return static_cast<int>(found - ports_.begin());
   Port& port = ports_.emplace_back(address);
   port.limited_since_s = steady_s();
-  port.all = port.host.exchange({}, port.limited_since_s, idle_after_s,
-                                pauses_for_s);  // what others have received so far
+  port.all = port.host.exchange({}, port.limited_since_s, idle_after_s);  // what others have received so far
   return static_cast<int>(ports_.size()) - 1;
 }
 

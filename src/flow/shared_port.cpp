@@ -83,12 +83,10 @@ SharedPort::Slot* SharedPort::own_slot(const Counts& own, double now_s) {
   return nullptr;
 }
 
-SharedPort::Counts SharedPort::exchange(const Counts& own, double now_s, double active_for_s,
-                                        double pausing_for_s) {
+SharedPort::Counts SharedPort::exchange(const Counts& own, double now_s, double active_for_s) {
   Slot* const mine = slots_ == nullptr ? nullptr : own_slot(own, now_s);
   if (mine == nullptr) return own;
   mine->num_senders.store(own.num_senders, std::memory_order_relaxed);
-  mine->num_pausing.store(own.num_pausing, std::memory_order_relaxed);
   mine->segments.store(base_.segments + own.segments, std::memory_order_relaxed);
   mine->lost_segments.store(base_.lost_segments + own.lost_segments, std::memory_order_relaxed);
   mine->told_s.store(now_s, std::memory_order_relaxed);
@@ -97,11 +95,7 @@ SharedPort::Counts SharedPort::exchange(const Counts& own, double now_s, double 
     if (slot.owner.load(std::memory_order_relaxed) == 0) break;  // slots are taken in order
     const double told_s = slot.told_s.load(std::memory_order_relaxed);
     const int num_senders = slot.num_senders.load(std::memory_order_relaxed);
-    const int num_pausing = slot.num_pausing.load(std::memory_order_relaxed);
-    if (now_s - told_s < active_for_s)
-      sum.num_senders += num_senders, sum.num_pausing += num_pausing;
-    else if (now_s - told_s < pausing_for_s)
-      sum.num_pausing += num_senders + num_pausing;
+    if (now_s - told_s < active_for_s) sum.num_senders += num_senders;
     sum.segments += slot.segments.load(std::memory_order_relaxed);
     sum.lost_segments += slot.lost_segments.load(std::memory_order_relaxed);
   }

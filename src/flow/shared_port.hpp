@@ -18,7 +18,6 @@ class SharedPort {
   /// Of all processes, or of one. Counts only grow while a process lives.
   struct Counts {
     int num_senders = 0;  // active now
-    int num_pausing = 0;  // that were active not long ago
     std::int64_t segments = 0;
     std::int64_t lost_segments = 0;
   };
@@ -29,9 +28,9 @@ class SharedPort {
   SharedPort(SharedPort&& other) noexcept;
   SharedPort& operator=(SharedPort&& other) noexcept;
 
-  /// Tells the others, and returns the sum over all. Senders of processes that told theirs longer than active_for_s ago count as pausing,
-  /// after pausing_for_s not at all. now_s: of the system's monotonic clock. Segments include those of processes that are gone. Costs some 10 ns for each process.
-  Counts exchange(const Counts& own, double now_s, double active_for_s, double pausing_for_s);
+  /// Tells the others, and returns the sum over all. Senders of processes that told theirs longer than active_for_s ago
+  /// do not count. now_s: of the system's monotonic clock. Segments include those of processes that are gone. Costs some 10 ns for each process.
+  Counts exchange(const Counts& own, double now_s, double active_for_s);
 
   /// From now on this process is alone.
   void leave();
@@ -43,7 +42,6 @@ class SharedPort {
     std::atomic<std::int64_t> owner;
     std::atomic<double> told_s;
     std::atomic<int> num_senders;
-    std::atomic<int> num_pausing;
     std::atomic<std::int64_t> segments;
     std::atomic<std::int64_t> lost_segments;
   };

@@ -28,7 +28,6 @@ constexpr std::int64_t segments_to_judge = 400;  // four losses at that share
 constexpr double shrinks_to = 0.7;               // CUBIC, RFC 9438 section 4.6
 
 constexpr double grows_to = 1.5;
-constexpr double gain_that_counts = 1.1;  // of the rate, for half as much again in flight
 constexpr int judgements_of_a_try = 2;
 // A try that fails costs every process that waits for this port a retransmission (12 to 200 ms), so tries become rare quickly.
 constexpr int patience_grows_to = 8;
@@ -81,7 +80,11 @@ void Window::note_rate(const Report& report) {
     fastest_of_period_ = 0;
     rates_of_period_ = 0;
   }
-  if (state_ != State::trying) window_ = std::min(window_, enough(fastest_));
+  if (state_ == State::opening) {
+    window_ = std::min(window_, enough(fastest_));
+    state_ = State::steady;
+    calm_ = patience_ - 1;
+  }
 }
 
 /// By Little's law: in flight = rate x time.
@@ -91,7 +94,16 @@ double Window::enough(double rate) const {
 
 bool Window::loses() const {
   if (is_settling_) return false;
-  return share_of(sum_.lost_segments, std::max(sum_.segments, segments_to_judge)) > share_that_is_too_much;
+  return share_of(sum_.lost_segments, std::max(sum_.segments, segments_to_judge)) >
+         share_that_is_too_much * out_of_order_per_loss();
+}
+
+/// The packets of its connection that are in flight behind a lost one come out of order: on average half a window. No more than ten:
+/// one segment of ten out of order is a loss in any case.
+double Window::out_of_order_per_loss() const {
+  const double in_flight = fastest_ > 0 ? std::min(window_, enough(fastest_)) : window_;
+  const std::int64_t segment_bytes = std::max<std::int64_t>(sum_.segment_bytes, 1);
+  return std::clamp(in_flight / static_cast<double>(2 * num_senders_ * segment_bytes), 1.0, 10.0);
 }
 
 /// As TCP's slow start, by the receiver: what was twice as much and lost something was too much. True: sum_ was judged.
@@ -103,8 +115,7 @@ bool Window::open() {
     return true;
   }
   if (static_cast<double>(sum_.segments * sum_.segment_bytes) < window_) return false;
-  if (fastest_ == 0 || window_ < enough(fastest_))
-    window_ = std::min(2 * std::max(window_, least_), most_bytes);
+  window_ = std::min(2 * std::max(window_, least_), most_bytes);
   return true;
 }
 
@@ -146,28 +157,22 @@ void Window::shrink() {
 
 /// With one packet each, senders wait for processes, which takes longer than anything in the kernel.
 bool Window::may_be_too_small() const {
-  return least_segments_ < segments_without_a_timer || std::max(window_, least_) < enough(sum_.rate());
+  return least_segments_ < segments_without_a_timer || std::max(window_, least_) < enough(fastest_);
 }
 
 void Window::look_for_more() {
-  const double rate = sum_.rate();
   ++calm_;
   if (state_ == State::steady) {
-    rate_before_try_ = calm_ == 1 ? rate : std::max(rate_before_try_, rate);
     if (calm_ < patience_ || !may_be_too_small()) return;
     window_before_try_ = window_;
     least_before_try_ = least_segments_;
     least_segments_ = segments_without_a_timer;
-    window_ = grows_to * std::max(window_, least_);
+    window_ = std::min(grows_to * std::max(window_, least_), std::max(enough(fastest_), 2 * least_));
     state_ = State::trying;
     calm_ = 0;
-  } else if (rate > gain_that_counts * rate_before_try_) {
+  } else if (calm_ == judgements_of_a_try) {
     state_ = State::steady;  // and at once more
     calm_ = patience_ - 1;
-    rate_before_try_ = rate;
-  } else if (calm_ == judgements_of_a_try) {
-    give_up_try();
-    calm_ = 0;
   }
 }
 
@@ -184,15 +189,10 @@ std::int64_t Window::bytes() const {
   return is_limited() ? static_cast<std::int64_t>(std::llround(window_)) : unlimited;
 }
 
-std::int64_t Window::least_share_bytes(std::int64_t segment_bytes) const {
-  return least_segments_ * segment_bytes;
-}
-
-std::int64_t Window::share_bytes(int num_senders, int num_pausing, std::int64_t segment_bytes) const {
+std::int64_t Window::share_bytes(int num_senders, std::int64_t segment_bytes) const {
   if (!is_limited()) return unlimited;
-  const std::int64_t least = least_share_bytes(segment_bytes);
-  const std::int64_t part = (bytes() - num_pausing * least) / std::max(num_senders, 1);
-  return std::max(least, part / segment_bytes * segment_bytes);
+  const std::int64_t part = bytes() / std::max(num_senders, 1);
+  return std::max(least_segments_ * segment_bytes, part / segment_bytes * segment_bytes);
 }
 
 }  // namespace nuice::flow

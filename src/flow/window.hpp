@@ -9,13 +9,14 @@
 // The rule.
 //   1. A port begins with two packets for each sender, and twice as many each time that so much has come without losses, as in TCP's
 //      slow start. (A receiver sees a loss as packets that come out of order; packets that overtake each other look the same.)
-//   2. Once the port's rate is known, no more is in flight than what keeps the port busy for a millisecond and two round trips (BBR's bound:
-//      Cardwell et al., 2016), or fits the smallest queue. On fast ports that is more than any connection uses, so there is no bound.
-//   3. What loses packets is halved the first time and from then on shrinks to 0.7 of it each time (CUBIC's factor, RFC 9438).
-//   4. Where a window is smaller than rule 2 allows and nothing was lost for a while, half as much again is tried. It is kept if the port's
-//      rate grows; otherwise the next try comes after eight times as long.
+//   2. Once the port's rate is known, windows do not grow beyond what keeps the port busy for a millisecond and two round trips (BBR's
+//      bound: Cardwell et al., 2016), or fits the smallest queue. On fast ports that is more than any connection uses: no bound.
+//   3. Losses halve the window the first time, and from then on shrink it to 0.7 (CUBIC's factor, RFC 9438).
+//   4. Where the window is smaller than rule 2 allows and nothing was lost for a while, half as much again is tried, and kept if that
+//      loses nothing. If it does, the window returns, and the next try comes after eight times as long.
 //   5. No sender has less than two packets: Linux acknowledges every second packet at once, a single one when the process reads it or
 //      after up to 40 ms. Only where so many senders converge that two packets of each are too much, each has one.
+// Nothing but losses makes a window smaller. A bound by the measured rate would: a window that is too small lowers the rate, and so the bound.
 #pragma once
 
 #include <cstdint>
@@ -48,10 +49,8 @@ class Window {
   bool is_limited() const;
   /// Bytes in flight to the port.
   std::int64_t bytes() const;
-  /// Of one of the active senders, in whole packets. num_pausing: others, which may come back at any time with their least.
-  std::int64_t share_bytes(int num_senders, int num_pausing, std::int64_t segment_bytes) const;
-  /// Of one that is idle: what its first packets may be.
-  std::int64_t least_share_bytes(std::int64_t segment_bytes) const;
+  /// Of one of so many senders, in whole packets.
+  std::int64_t share_bytes(int num_senders, std::int64_t segment_bytes) const;
 
  private:
   static constexpr std::int64_t segments_without_a_timer = 2;
@@ -61,6 +60,7 @@ class Window {
   void note_rate(const Report& report);
   double enough(double rate) const;
   bool loses() const;
+  double out_of_order_per_loss() const;
   bool open();
   bool judge();
   void look_for_a_crowd();
@@ -88,7 +88,6 @@ class Window {
 
   double window_before_try_ = 0;
   std::int64_t least_before_try_ = segments_without_a_timer;
-  double rate_before_try_ = 0;
   int calm_ = 0;      // judgements without losses in this state
   int patience_ = 8;  // calm judgements before more is tried
 };

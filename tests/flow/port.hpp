@@ -139,7 +139,7 @@ class Port {
     report.num_senders = settings_.num_senders;
     segments_ = out_of_order_ = 0;
     if (report.segments > 0) window.add(report);
-    share_ = window.share_bytes(settings_.num_senders, 0, segment);
+    share_ = window.share_bytes(settings_.num_senders, segment);
   }
 
   PortSettings settings_;
