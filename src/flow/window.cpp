@@ -94,8 +94,9 @@ double Window::enough(double rate) const {
 
 bool Window::loses() const {
   if (is_settling_) return false;
+  const bool was_crowd = state_ == State::trying && least_before_try_ < segments_without_a_timer;
   return share_of(sum_.lost_segments, std::max(sum_.segments, segments_to_judge)) >
-         share_that_is_too_much * out_of_order_per_loss();
+         (was_crowd ? share_of_a_crowd : share_that_is_too_much * out_of_order_per_loss());
 }
 
 /// The packets of its connection that are in flight behind a lost one come out of order: on average half a window. No more than ten:
@@ -142,7 +143,10 @@ void Window::look_for_a_crowd() {
   if (at_least_.segments < segments_of_a_crowd) return;
   const bool is_much = share_of(at_least_.lost_segments, at_least_.segments) > share_of_a_crowd;
   times_much_is_lost_ = is_much ? times_much_is_lost_ + 1 : 0;
-  if (times_much_is_lost_ == times_of_a_crowd) least_segments_ = 1;
+  if (times_much_is_lost_ == times_of_a_crowd) {
+    least_segments_ = 1;
+    patience_ = first_patience;
+  }
   at_least_ = {};
 }
 

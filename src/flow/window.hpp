@@ -55,6 +55,7 @@ class Window {
  private:
   static constexpr std::int64_t segments_without_a_timer = 2;
   static constexpr double most_bytes = 1e12;
+  static constexpr int first_patience = 8;
   enum class State { opening, steady, trying };
 
   void note_rate(const Report& report);
@@ -88,8 +89,8 @@ class Window {
 
   double window_before_try_ = 0;
   std::int64_t least_before_try_ = segments_without_a_timer;
-  int calm_ = 0;      // judgements without losses in this state
-  int patience_ = 8;  // calm judgements before more is tried
+  int calm_ = 0;                   // judgements without losses in this state
+  int patience_ = first_patience;  // calm judgements before more is tried
 };
 
 }  // namespace nuice::flow
