@@ -133,11 +133,13 @@ void Governor::look_at(Connection& connection, double now_s) {
     connection.counts = *counts;  // and the number is another connection's
   connection.bytes_seen = read;
   const std::int64_t bytes = counts->bytes - connection.counts.bytes;
-  if (bytes >= counts->segment_bytes) connection.last_s = now_s;
+  const std::int64_t segments = counts->segments - connection.counts.segments;
+  const bool is_much = bytes >= counts->segment_bytes && 2 * bytes >= segments * counts->segment_bytes;
+  if (is_much) connection.last_s = now_s;
   if (now_s - connection.last_s < idle_after_s) ++port.own.num_senders;
   bytes_of_look_ += bytes;
-  full_bytes_of_look_ += (counts->segments - connection.counts.segments) * counts->segment_bytes;
-  port.own.segments += counts->segments - connection.counts.segments;
+  full_bytes_of_look_ += segments * counts->segment_bytes;
+  port.own.segments += segments;
   port.own.lost_segments += counts->out_of_order - connection.counts.out_of_order;
   port.segment_bytes = counts->segment_bytes;
   if (counts->round_trip_s > 0 && (port.round_trip_s == 0 || counts->round_trip_s < port.round_trip_s))

@@ -401,8 +401,10 @@ def _make_host(network: Network, host: int) -> None:
     for port in [] if network.settings.topology else network.ports:
         _connect(network, host, port)
     output("ip", "-n", name, "link", "set", "lo", "up")
-    key = f"net.ipv4.tcp_congestion_control={network.settings.cc}"
-    output("ip", "netns", "exec", name, "sysctl", "-qw", key)
+    # Else a job's connections begin with what earlier jobs' found: congestion windows, and how far packets overtake
+    # each other, which decides whether a loss costs a round trip or a timeout.
+    for key in (f"tcp_congestion_control={network.settings.cc}", "tcp_no_metrics_save=1"):
+        output("ip", "netns", "exec", name, "sysctl", "-qw", f"net.ipv4.{key}")
 
 
 def _connect(network: Network, host: int, port: int) -> None:
