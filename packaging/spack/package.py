@@ -50,7 +50,6 @@ class Nuice(CMakePackage):
         depends_on("py-pip", type="build")
         depends_on("py-scikit-build-core@0.10:", type="build")
         depends_on("py-nanobind@2.4:", type="build")
-        depends_on("py-gmsh@4.11:", type="run")
         depends_on("py-jinja2@3.1:", type="run")
         depends_on("py-matplotlib@3.8:", type="run")
         depends_on("py-mpi4py@4:", type="run", when="+mpi")
