@@ -39,7 +39,7 @@ if(NOT LibYaml_FOUND)
   nuice_fetch(nuice_yaml libyaml-0.2.5.tar.gz fa240dbf262be053f3898006d502d514936c818e422afdcf33921c63bed9bf2e
     https://deb.debian.org/debian/pool/main/liby/libyaml/libyaml_0.2.5.orig.tar.gz https://github.com/yaml/libyaml/archive/0.2.5.tar.gz)
   set(NUICE_OWN_YAML ON)
-  set(sources api parser reader scanner)
+  set(sources api loader parser reader scanner)
   list(TRANSFORM sources REPLACE "(.+)" "${nuice_yaml_SOURCE_DIR}/src/\\1.c")
   add_library(nuice_yaml STATIC ${sources})
   add_library(LibYaml::LibYaml ALIAS nuice_yaml)
