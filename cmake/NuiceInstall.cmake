@@ -28,12 +28,22 @@ install(FILES ${PROJECT_BINARY_DIR}/nuice-config.cmake ${PROJECT_BINARY_DIR}/nui
   DESTINATION ${nuice_cmake_dir} COMPONENT c)
 install(FILES cmake/FindLibYaml.cmake DESTINATION ${nuice_cmake_dir} COMPONENT cxx)
 
+# `module use PREFIX/share/modulefiles`, `module load nuice`.
+set(nuice_module_dir ${CMAKE_INSTALL_DATADIR}/modulefiles/nuice)
+file(RELATIVE_PATH nuice_prefix_from_module /${nuice_module_dir} /)
+configure_file(cmake/modulefile.in ${PROJECT_BINARY_DIR}/modulefile @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/modulefile DESTINATION ${nuice_module_dir} RENAME ${PROJECT_VERSION} COMPONENT c)
+
 # pkg-config finds the prefix from where the file lies.
 file(RELATIVE_PATH nuice_prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 set(nuice_pc_prefix "\${pcfiledir}/${nuice_prefix_from_pc}")
 set(nuice_pc_cflags "")
 if(NOT NUICE_BUILD_MPI)
   set(nuice_pc_cflags "-DNUICE_NO_MPI")
+endif()
+set(nuice_pc_yaml " -lyaml")
+if(NUICE_OWN_YAML)
+  set(nuice_pc_yaml "")
 endif()
 get_property(nuice_pc_ucx GLOBAL PROPERTY NUICE_PC_UCX)
 configure_file(cmake/nuice.pc.in ${PROJECT_BINARY_DIR}/nuice.pc @ONLY)

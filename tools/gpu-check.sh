@@ -34,9 +34,12 @@ if [ $dry = OFF ]; then
   [ -n "$real" ] || { echo "gpu-check: no libcuda.so.1 on this machine; --dry-run takes the fake device" >&2; exit 1; }
   export LD_PRELOAD=$real
 else
-  export LD_PRELOAD=$(cd "$tests/driver" && pwd)/libcuda.so.1
+  LD_PRELOAD=$(cd "$tests/driver" && pwd)/libcuda.so.1
+  export LD_PRELOAD
 fi
-bench=$(timeout 200 mpiexec -n 2 "$tests/device_bench" $([ $dry = ON ] && echo --quick))
+quick=()
+[ $dry = OFF ] || quick=(--quick)
+bench=$(timeout 200 mpiexec -n 2 "$tests/device_bench" "${quick[@]}")
 take=null
 if [ $dry = OFF ] && python3 -c 'import cupy' 2>/dev/null; then
   take=$(timeout 100 python3 "$root/tests/device/cupy_take.py")

@@ -510,7 +510,7 @@ NUICE_API int nuice_advice_free(nuice_advice** advice);
 
 /* ---- Names. Not collective ---------------------------------------------------------------------------------------------- */
 
-/** "0.2.0". Never NULL. */
+/** "0.3.0". Never NULL. */
 NUICE_API const char* nuice_version(void);
 /** The MPI that this library was built with, which must be the program's: "openmpi", "mpich", "mpi_abi" (the ABI of MPI 5), or
  * "" without. Never NULL. */

@@ -40,8 +40,7 @@ DEBIAN = {
     "tomlplusplus": ["libtomlplusplus-dev"],
 }
 TOOLS = ["cmake", "ninja", "pkg-config"]
-EMPTY = {"jinja2": "3.1", "matplotlib-base": "3.8", "rich": "13.7", "typer": "0.20", "pymetis": "2023.1.1"}
-EMPTY["python-gmsh"] = "4.11"
+EMPTY = {"jinja2": "3.1", "matplotlib-base": "3.8", "rich": "13.7", "typer": "0.20"}
 DEPENDS = {"scikit-build-core": ["packaging", "pathspec"]}
 # As conda-forge's compilers do when an environment is entered; unoptimised, as what is built is thrown away.
 ACTIVATE = """export CC=/usr/bin/gcc CXX=/usr/bin/g++

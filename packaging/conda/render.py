@@ -14,7 +14,7 @@ from rattler_build import Stage0Recipe, VariantConfig
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 # conda-forge's names of what pyproject.toml names otherwise
-CONDA_NAMES = {"gmsh": "python-gmsh", "matplotlib": "matplotlib-base"}
+CONDA_NAMES = {"matplotlib": "matplotlib-base"}
 
 
 def wanted() -> set[str]:

@@ -15,11 +15,11 @@ class Nuice(CMakePackage):
     # spack-packages (repos/spack_repo/builtin/packages/nuice/package.py): homepage, url,
     # maintainers and the sha256.
     homepage = "https://example.org/nuice"
-    url = "https://example.org/nuice/archive/nuice-0.2.0.tar.gz"
+    url = "https://example.org/nuice/archive/nuice-0.3.0.tar.gz"
 
     license("BSD-3-Clause", checked_by="nuice")
 
-    # version("0.2.0", sha256=...)
+    # version("0.3.0", sha256=...)
 
     variant("mpi", default=True, description="Exchanges on MPI; without it the planner only")
     variant("ucx", default=False, when="+mpi", description="Active messages by UCX")
@@ -50,7 +50,6 @@ class Nuice(CMakePackage):
         depends_on("py-pip", type="build")
         depends_on("py-scikit-build-core@0.10:", type="build")
         depends_on("py-nanobind@2.4:", type="build")
-        depends_on("py-gmsh@4.11:", type="run")
         depends_on("py-jinja2@3.1:", type="run")
         depends_on("py-matplotlib@3.8:", type="run")
         depends_on("py-mpi4py@4:", type="run", when="+mpi")

@@ -12,6 +12,7 @@ are 2-D, have about the same numbers of points, and are partitioned with METIS i
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,7 +56,7 @@ def airfoil_mesh(num_points: int) -> Mesh:
     """
     if not MIN_POINTS <= num_points <= MAX_POINTS:
         raise Error(f"{num_points} points: an airfoil mesh has {MIN_POINTS} to {MAX_POINTS}")
-    gmsh = _gmsh()
+    gmsh = _mesh_package("gmsh")
     gmsh.initialize(readConfigFiles=False, interruptible=False)
     try:
         gmsh.option.setNumber("General.Terminal", 0)
@@ -70,8 +71,7 @@ def partition(mesh: Mesh, num_parts: int, seed: int = 0) -> NDArray[np.int64]:
 
     METIS on the graph of adjacent points. Raises nuice.Error if a part would be empty.
     """
-    import pymetis
-
+    pymetis = _mesh_package("pymetis")
     if not 1 <= num_parts <= len(mesh.points):
         raise Error(f"{num_parts} parts of a mesh of {len(mesh.points)} points")
     if num_parts == 1:
@@ -105,12 +105,13 @@ def halo_of_edges(
     return CommMatrix.from_arrays(num_parts, pairs // num_parts, pairs % num_parts, counts * unit_bytes)
 
 
-def _gmsh() -> Any:
+def _mesh_package(name: str) -> Any:
     try:
-        import gmsh
-    except OSError as error:  # the wheel needs a few system libraries even without a display
-        raise Error(f"gmsh cannot be loaded: {error}", "io") from error
-    return gmsh
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise Error(f'{name} is not installed: pip install "nuice[mesh]"', "io") from error
+    except OSError as error:  # the wheel of gmsh needs a few system libraries even without a display
+        raise Error(f"{name} cannot be loaded: {error}", "io") from error
 
 
 def _profile(x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the command `nuice` begins: apart from the package, whose imports take most of a second, so that Ctrl-C
-meanwhile ends the command as it ends others, without a traceback."""
+"""Where the command `nuice` begins: apart from the package, whose imports take most of a second, so that
+Ctrl-C meanwhile ends the command as it ends others, without a traceback."""
 
 import signal
 

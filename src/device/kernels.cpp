@@ -110,7 +110,8 @@ Kernels compile(const Location& at) {
   }
   for (std::size_t i = 0; i < unit_sizes.size(); ++i) {
     const std::string unit = std::to_string(unit_sizes[i]);
-    const int code = driver.api.module_function(&kernels.gather[i], kernels.module, ("nuice_gather_" + unit).c_str());
+    const int code =
+        driver.api.module_function(&kernels.gather[i], kernels.module, ("nuice_gather_" + unit).c_str());
     const int other =
         driver.api.module_function(&kernels.scatter[i], kernels.module, ("nuice_scatter_" + unit).c_str());
     if (code != 0 || other != 0) kernels.why_not = driver.vendor.describe(driver, code != 0 ? code : other);
@@ -134,7 +135,8 @@ const std::string& hip_text() {
 const Kernels& kernels_of(const Location& at) {
   using Compiled = std::map<std::pair<const Driver*, std::pair<int, Handle>>, std::unique_ptr<const Kernels>>;
   static std::mutex lock;
-  static auto* const all = new Compiled();  // never unloaded: at the end of the process the driver may be gone
+  static auto* const all =
+      new Compiled();  // never unloaded: at the end of the process the driver may be gone
   const std::scoped_lock locked(lock);
   auto& kernels = (*all)[{at.driver, {at.device, at.context}}];
   if (!kernels) kernels = std::make_unique<const Kernels>(compile(at));

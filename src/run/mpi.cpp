@@ -77,8 +77,8 @@ std::string file_of(const void* address) {
 }
 
 bool is_mpi_code(const void* address) {
-  return starts_with_any(file_of(address), {"libmpi", "libmpich", "libmpifort", "libopen-", "mca_",
-                                            "libnuice_record"});
+  return starts_with_any(file_of(address),
+                         {"libmpi", "libmpich", "libmpifort", "libopen-", "mca_", "libnuice_record"});
 }
 
 bool is_own_call(const void* return_address) {

@@ -148,7 +148,8 @@ class CableReader {
   /// Behind the last quote, as a description may have any words: `lid 6 4xHDR`, and with -f ` s=32 w=2 v=4`.
   double link_speed() const {
     double gbit_s = 0;
-    for (const std::string_view word : core::split_words(std::string_view(line_).substr(line_.rfind('"') + 1)))
+    for (const std::string_view word :
+         core::split_words(std::string_view(line_).substr(line_.rfind('"') + 1)))
       if (gbit_s == 0) gbit_s = speed_of(word);
     return gbit_s;
   }

@@ -115,7 +115,8 @@ class Cluster {
  private:
   /// Slurm's block plugin says which hosts are near each other, and of what is between blocks nothing.
   static void add_top_of(SlurmFile& file) {
-    SlurmSwitch top{.name = "between blocks", .hosts = {}, .children = {}, .where = file.blocks.front().where};
+    SlurmSwitch top{
+        .name = "between blocks", .hosts = {}, .children = {}, .where = file.blocks.front().where};
     for (SlurmSwitch& block : file.blocks) {
       top.children.push_back(block.name);
       file.switches.push_back(std::move(block));

@@ -40,7 +40,9 @@ class SlurmReader {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const { throw Error(ErrorCode::parse, where_ + ": " + what); }
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error(ErrorCode::parse, where_ + ": " + what);
+  }
 
   /// A line without its comment, with those that a backslash at its end joins to it.
   bool next(std::string& text) {
@@ -107,7 +109,8 @@ class SlurmReader {
         throw Error(ErrorCode::not_applicable,
                     where_ + ": topology/ring has no switches; a ring of N hosts is the network torus:N");
       } else if (key != "linkspeed") {  // which Slurm reads and does not use
-        fail("\"" + key + "=\" is none of SwitchName=, Switches=, LinkSpeed=, BlockName=, Nodes=, BlockSizes=");
+        fail("\"" + key +
+             "=\" is none of SwitchName=, Switches=, LinkSpeed=, BlockName=, Nodes=, BlockSizes=");
       }
     }
     if (has_sizes && pairs.size() == 1) return;

@@ -27,7 +27,8 @@ class Yaml {
   explicit Yaml(const std::string& path) : path_(path), text_(core::read_text(path)) {
     require_few_levels();
     yaml_parser_initialize(&parser_);
-    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text_.data()), text_.size());
+    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text_.data()),
+                                 text_.size());
     if (!load(document_)) fail_parser();
     yaml_document_t second;
     const bool is_good = load(second);
@@ -86,7 +87,8 @@ class Yaml {
       if (c == '[' || c == '{') ++level;
       if (c == ']' || c == '}') --level;
       if (level > most_nested)
-        throw Error(ErrorCode::limit, path_ + ": more than " + std::to_string(most_nested) + " lists in each other");
+        throw Error(ErrorCode::limit,
+                    path_ + ": more than " + std::to_string(most_nested) + " lists in each other");
     }
   }
 
@@ -122,7 +124,8 @@ class Topologies {
   Topologies(Yaml& yaml, const std::string& path) : yaml_(yaml), path_(path) {
     const yaml_node_t* const root = yaml.root();
     if (root == nullptr) throw Error(ErrorCode::parse, path + ": expected a list of topologies");
-    for (const yaml_node_t* const node : yaml.entries(*root)) all_.push_back({text_at(*node, "topology"), node});
+    for (const yaml_node_t* const node : yaml.entries(*root))
+      all_.push_back({text_at(*node, "topology"), node});
     if (all_.empty()) yaml.fail(*root, "expected a list of topologies");
   }
 
@@ -178,8 +181,7 @@ class Topologies {
   }
 
   SlurmSwitch entry_of(const yaml_node_t& node, const char* kind) {
-    SlurmSwitch entry{
-        .name = text_at(node, kind), .hosts = {}, .children = {}, .where = yaml_.where(node)};
+    SlurmSwitch entry{.name = text_at(node, kind), .hosts = {}, .children = {}, .where = yaml_.where(node)};
     expand(node, "nodes", entry.hosts);
     expand(node, "children", entry.children);
     return entry;

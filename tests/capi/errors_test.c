@@ -336,11 +336,13 @@ static void test_blocks(void) {
   MUST(nuice_alltoallv_f(0, &from, &to, comm, NULL));
   for (int i = 0; i < num_ranks; ++i) CHECK(got[2 * i] == i && got[2 * i + 1] == -1);
   to.num_blocks = num_ranks - 1;
-  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "counts for", nuice_alltoallv_init_f(0, &from, &to, comm, NULL, NULL, &x));
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "counts for",
+            nuice_alltoallv_init_f(0, &from, &to, comm, NULL, NULL, &x));
   to.num_blocks = num_ranks;
   to.bytes = 8;
   if (num_ranks > 1)
-    MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "of 8", nuice_alltoallv_init_f(0, &from, &to, comm, NULL, NULL, &x));
+    MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "of 8",
+              nuice_alltoallv_init_f(0, &from, &to, comm, NULL, NULL, &x));
   MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "rank 0: nothing",
             nuice_alltoallv_init_f(0, &from, &from, comm, NULL, my_rank == 0 ? "nothing" : "", &x));
   MUST(nuice_sparse_alltoallv_f(1, &next, at, &two, &type, comm, &received));

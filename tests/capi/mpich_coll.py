@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MPICH's tests of alltoallv, alltoallw and their neighbours, rewritten to NUICE's calls, and run.
 
-usage: mpich_coll.py MPICH/test/mpi --include DIR... --library libnuice.so --mpicc CC --mpiexec MPIEXEC [--work DIR]
+usage: mpich_coll.py MPICH/test/mpi --include DIR... --library libnuice.so --mpicc CC --mpiexec MPIEXEC
+       [--work DIR] [--init]
 
-The sources stay where they are; what is made of them lies in --work (a temporary folder). Every call becomes its twin; with --init
-blocking ones become init, start, wait and free. MPICH's helpers are replaced by the few that these tests use.
+The sources stay unchanged; the rewritten ones are in --work (a temporary folder). Every call becomes its
+twin; with --init blocking ones become init, start, wait and free. MPICH's helpers are replaced by the few
+that these tests use.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ TWINS = {
     r"\bMPI_Request_free\(": "nuice_free(",
 }
 
-# What the tests use of MPICH's mpitest.h. Communicators: the world, a duplicate, its ranks backwards, and halves of it.
+# What the tests use of MPICH's mpitest.h. Communicators: the world, a duplicate, its ranks backwards, and
+# halves of it.
 HELPERS = """
 #ifndef MPITEST_H_INCLUDED
 #define MPITEST_H_INCLUDED
@@ -67,15 +70,21 @@ static inline void MTestFreeComm(MPI_Comm* comm) {
   if (*comm != MPI_COMM_WORLD && *comm != MPI_COMM_SELF && *comm != MPI_COMM_NULL) MPI_Comm_free(comm);
 }
 static inline void test_run(int status, nuice_request x) {
-  if (status == NUICE_OK && nuice_start(x) == NUICE_OK && nuice_wait(x) == NUICE_OK && nuice_free(&x) == NUICE_OK) return;
+  if (status == NUICE_OK && nuice_start(x) == NUICE_OK && nuice_wait(x) == NUICE_OK &&
+      nuice_free(&x) == NUICE_OK)
+    return;
   fprintf(stderr, "%s\\n", nuice_error_text());
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 #define TEST_ONCE(call, comm, ...) do { \\
-    nuice_request x_ = NULL; const int status_ = call(__VA_ARGS__, comm, MPI_INFO_NULL, &x_); test_run(status_, x_); } while (0)
+    nuice_request x_ = NULL; \\
+    const int status_ = call(__VA_ARGS__, comm, MPI_INFO_NULL, &x_); \\
+    test_run(status_, x_); } while (0)
 #ifdef TEST_INIT
-#define test_alltoallv(a, b, c, d, e, f, g, h, comm) TEST_ONCE(nuice_alltoallv_init, comm, a, b, c, d, e, f, g, h)
-#define test_alltoallw(a, b, c, d, e, f, g, h, comm) TEST_ONCE(nuice_alltoallw_init, comm, a, b, c, d, e, f, g, h)
+#define test_alltoallv(a, b, c, d, e, f, g, h, comm) \\
+  TEST_ONCE(nuice_alltoallv_init, comm, a, b, c, d, e, f, g, h)
+#define test_alltoallw(a, b, c, d, e, f, g, h, comm) \\
+  TEST_ONCE(nuice_alltoallw_init, comm, a, b, c, d, e, f, g, h)
 #define test_neighbor_alltoallv(a, b, c, d, e, f, g, h, comm) \\
   TEST_ONCE(nuice_neighbor_alltoallv_init, comm, a, b, c, d, e, f, g, h)
 #define test_neighbor_alltoallw(a, b, c, d, e, f, g, h, comm) \\
@@ -159,8 +168,8 @@ def main() -> None:
                 str(library),
                 "-o",
                 str(work / name),
-            ]
-            + [f"-Wl,--disable-new-dtags,-rpath,{library.parent}"],
+                f"-Wl,--disable-new-dtags,-rpath,{library.parent}",
+            ],
             check=True,
         )
         if (

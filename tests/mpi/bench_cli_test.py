@@ -100,7 +100,7 @@ class CommandLine(Bench):
     def test_settings_of_mpi_are_named(self):
         words = ("--matrix", self.matrix, "--schedulers", "isend", "--reps", "1")
         os.environ["FI_NUICE_NO_SUCH"] = "1"
-        os.environ["OMPI_MCA_btl_nuice_no_such"] = "1"
+        os.environ["OMPI_MCA_btl_nuice_no_such"] = "1"  # noqa: SIM112  # Open MPI's names are in lower case
         self.addCleanup(os.environ.pop, "FI_NUICE_NO_SUCH")
         self.addCleanup(os.environ.pop, "OMPI_MCA_btl_nuice_no_such")
         (line,) = self.lines(4, *words)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 
 import numpy as np
@@ -119,3 +120,13 @@ def test_the_papers_figures_are_at_hand() -> None:
     assert paper_figures(9428)["length_avg"] == 32.04
     assert paper_figures(53961)["messages_avg"] == 10.81
     assert paper_figures(1000) is None
+
+
+def test_packages_that_a_user_may_lack_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("gmsh", "pymetis"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(nuice.Error, match=r"gmsh is not installed: pip install .nuice\[mesh\]"):
+        airfoil.airfoil_mesh(POINTS)
+    three = airfoil.Mesh(np.zeros((3, 2)), np.array([[0, 1, 2]]))
+    with pytest.raises(nuice.Error, match="pymetis is not installed"):
+        airfoil.partition(three, 2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPICH's own tests of alltoallv and its relatives, rewritten to NUICE's calls, on sources from Debian's archive."""
+"""MPICH's own tests of alltoallv and its relatives, rewritten to NUICE's calls, on Debian's sources."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 # Runs the job of docs/how-to/slurm.md, as it is printed there, under a Slurm of its own: eight nodes, which are eight slurmd on this
 # machine, with ports, keys and files apart from any other Slurm. The program is examples/import_export by MPI alone. As root; installs
 # Debian's slurmctld, slurmd and munge. Shows that the commands fit together, and no speed: all nodes share this machine's cores.
-# usage: tests/slurm/prove.sh PREFIX        where `make install PREFIX=... NUICE_MPI=system` has put nuice
+# usage: tests/slurm/prove.sh PREFIX        where `make install PREFIX=...` has put nuice
 set -euo pipefail
 prefix=$(realpath "$1")
 cd "$(dirname "$0")/../.."

@@ -51,8 +51,8 @@ TEST_F(Environment, WhatIsNoValueIsTold) {
     core::Environment strict;
     EXPECT_EQ(strict.whole(name, 0, 9, 7), 7) << text;
     ASSERT_EQ(strict.complaints().size(), 1U) << text;
-    EXPECT_EQ(strict.complaints()[0], std::string("NUICE_TEST_VALUE=\"") + text +
-                                          "\" is not a whole number from 0 to 9; 7 is taken");
+    EXPECT_EQ(strict.complaints()[0],
+              std::string("NUICE_TEST_VALUE=\"") + text + "\" is not a whole number from 0 to 9; 7 is taken");
   }
   set("On\n");
   EXPECT_EQ(environment.word(name, {"off", "on"}), "off");

@@ -52,30 +52,30 @@ class SlurmFiles : public testing::Test {
 
 TEST_F(SlurmFiles, LinesAreReadAsSlurmReadsThem) {
   const std::string leaf1 = "SwitchName=leaf1 Nodes=n[4-7]\n";
-  for (const std::string& text : {
-           "SwitchName=\"leaf0\" Nodes=\"n[0-3]\"\n" + leaf1 + "SwitchName=\"top\" Switches=\"leaf0,leaf1\"\n",
-           "SwitchName = leaf0 Nodes = n[0-3]\n" + leaf1 + "SwitchName\t=\ttop Switches =leaf[0-1]\n",
-           "switchname=leaf0 NODES=n[0-3] linkspeed=100\n" + leaf1 + "SWITCHNAME=top switches=Leaf0,LEAF1\n",
-           "SwitchName=leaf0 Nodes=\"n0, n1,n[2-3],\"\r\n" + leaf1 + "SwitchName=top Switches=,leaf0,,leaf1,\n",
-           "SwitchName=leaf0 \\  \n  Nodes=n[0-3] # here\n" + leaf1 + "SwitchName=top Switches=leaf[0-1]\n",
-           "  # first\n\nSwitchName=leaf0 Nodes=n[0-3]#x\n" + leaf1 + "SwitchName=top Switches=leaf[0-1,0]\n",
-           "SwitchName=leaf0 Nodes=n[0-3,0]\n" + leaf1 + "SwitchName=top Switches=leaf[0-1]\nBlockSizes=4,8\n"})
+  for (const std::string& text :
+       {"SwitchName=\"leaf0\" Nodes=\"n[0-3]\"\n" + leaf1 + "SwitchName=\"top\" Switches=\"leaf0,leaf1\"\n",
+        "SwitchName = leaf0 Nodes = n[0-3]\n" + leaf1 + "SwitchName\t=\ttop Switches =leaf[0-1]\n",
+        "switchname=leaf0 NODES=n[0-3] linkspeed=100\n" + leaf1 + "SWITCHNAME=top switches=Leaf0,LEAF1\n",
+        "SwitchName=leaf0 Nodes=\"n0, n1,n[2-3],\"\r\n" + leaf1 + "SwitchName=top Switches=,leaf0,,leaf1,\n",
+        "SwitchName=leaf0 \\  \n  Nodes=n[0-3] # here\n" + leaf1 + "SwitchName=top Switches=leaf[0-1]\n",
+        "  # first\n\nSwitchName=leaf0 Nodes=n[0-3]#x\n" + leaf1 + "SwitchName=top Switches=leaf[0-1,0]\n",
+        "SwitchName=leaf0 Nodes=n[0-3,0]\n" + leaf1 + "SwitchName=top Switches=leaf[0-1]\nBlockSizes=4,8\n"})
     expect_two_leaves(*conf(text), text);
 }
 
 TEST_F(SlurmFiles, NamesInAnotherCaseAreFoundWhereOnlyOneFits) {
   EXPECT_ERROR(conf("SwitchName=Leaf Nodes=n0\nSwitchName=LEAF Nodes=n1\nSwitchName=top Switches=leaf\n"),
                ErrorCode::parse, {"conf:3: no switch is called \"leaf\""});
-  const auto exact = conf(
-      "SwitchName=Leaf Nodes=n0\nSwitchName=leaf Nodes=n1\nSwitchName=top Switches=leaf,Leaf\n");
+  const auto exact =
+      conf("SwitchName=Leaf Nodes=n0\nSwitchName=leaf Nodes=n1\nSwitchName=top Switches=leaf,Leaf\n");
   EXPECT_EQ(way(*exact, 0, 1), "Leaf top leaf");
   const std::string hosts = write("hosts", "NODE1\nnode0\n");
   EXPECT_EQ(conf("SwitchName=a Nodes=Node[0-1]\n", ",hosts=" + hosts)->vertex_name(0), "rank 0, Node1");
 }
 
 TEST_F(SlurmFiles, SwitchesMayHaveNoHostsYet) {
-  for (const std::string empty : {"SwitchName=leaf2 Nodes=", "SwitchName=leaf2", "SwitchName=leaf2 Nodes=\"\"",
-                                  "SwitchName=leaf2 Nodes= LinkSpeed=1"}) {
+  for (const std::string empty : {"SwitchName=leaf2 Nodes=", "SwitchName=leaf2",
+                                  "SwitchName=leaf2 Nodes=\"\"", "SwitchName=leaf2 Nodes= LinkSpeed=1"}) {
     const auto net = conf("SwitchName=leaf0 Nodes=n[0-3]\nSwitchName=leaf1 Nodes=n[4-7]\n" + empty +
                           "\nSwitchName=top Switches=leaf[0-2]\n");
     EXPECT_EQ(net->num_ranks(), 8) << empty;
@@ -109,12 +109,13 @@ TEST_F(SlurmFiles, IslandsAreJoinedAboveAllOfThem) {
   for (Rank dst = 4; dst < 8; ++dst) inside.insert(way(*net, 0, dst));
   EXPECT_EQ(inside, (std::set<std::string>{"a1 s1 a2", "a1 s2 a2"})) << "as without other islands";
   const auto one = conf(text, ",hosts=" + write("hosts", "w0\nw7\n"));
-  for (LinkId id = 0; id < one->num_links(); ++id) EXPECT_NE(one->vertex_name(one->link(id).to), "between islands");
+  for (LinkId id = 0; id < one->num_links(); ++id)
+    EXPECT_NE(one->vertex_name(one->link(id).to), "between islands");
 }
 
 TEST_F(SlurmFiles, HostsOnSeveralSwitchesAreNoWayForOthers) {
-  const auto net = conf(
-      "SwitchName=a Nodes=n[0-1],both\nSwitchName=b Nodes=both,n[2-3]\nSwitchName=top Switches=a,b\n");
+  const auto net =
+      conf("SwitchName=a Nodes=n[0-1],both\nSwitchName=b Nodes=both,n[2-3]\nSwitchName=top Switches=a,b\n");
   EXPECT_EQ(net->num_ranks(), 5);
   EXPECT_EQ(way(*net, 0, 3), "a top b");
   EXPECT_EQ(way(*net, 2, 0), "both a");
@@ -129,7 +130,8 @@ TEST_F(SlurmFiles, HostsOnSeveralSwitchesAreNoWayForOthers) {
 TEST_F(SlurmFiles, FilesMayIncludeOthers) {
   write("leaves.conf", "SwitchName=leaf0 Nodes=n[0-3]\nSwitchName=leaf1 Nodes=n[4-7]\n");
   expect_two_leaves(*conf("include leaves.conf\nSwitchName=top Switches=leaf[0-1]\n"), "included");
-  EXPECT_ERROR(conf("Include topology.conf\n"), ErrorCode::parse, {"conf:1: more than 10 files in each other"});
+  EXPECT_ERROR(conf("Include topology.conf\n"), ErrorCode::parse,
+               {"conf:1: more than 10 files in each other"});
   EXPECT_ERROR(conf("Include none.conf\n"), ErrorCode::io, {"none.conf: No such file"});
 }
 
@@ -191,16 +193,20 @@ TEST_F(SlurmFiles, WhatIsWrongWithYamlIsNamed) {
   bad("&a [*a]\n", {"\"topology:\" is missing"});
   bad("- topology: t\n  tree: {switches: [{nodes: a}]}\n", {"topology.yaml:2: \"switch:\" is missing"});
   bad("- topology: t\n  tree: {leaves: []}\n", {"topology.yaml:2: \"switches:\" is missing"});
-  bad("- topology: t\n  tree:\n    switches:\n    - switch: s\n      nodes: n[0-\n", {"topology.yaml:5: ", "has no"});
-  bad("- topology: t\n  tree:\n    switches:\n    - {switch: s, nodes: {a: b}}\n", {"topology.yaml:4: \"nodes:\""});
+  bad("- topology: t\n  tree:\n    switches:\n    - switch: s\n      nodes: n[0-\n",
+      {"topology.yaml:5: ", "has no"});
+  bad("- topology: t\n  tree:\n    switches:\n    - {switch: s, nodes: {a: b}}\n",
+      {"topology.yaml:4: \"nodes:\""});
   bad("- topology: t\n  tree: {switches: [{switch: s, children: s}]}\n", {"\"s\" is below itself"});
-  bad("- topology: t\n  tree: {switches: [{switch: s, nodes: a}]}\n---\n- topology: u\n", {"more than one document"});
+  bad("- topology: t\n  tree: {switches: [{switch: s, nodes: a}]}\n---\n- topology: u\n",
+      {"more than one document"});
   bad(tree, {"no topology \"other\"; name= is one of small, whole, blocks, flat"}, ErrorCode::not_applicable,
       ",name=other");
   bad(tree, {"topology.yaml:24: topology \"flat\" has neither tree nor block"}, ErrorCode::not_applicable,
       ",name=flat");
   bad(std::string(100000, '['), {"more than 1000 lists in each other"}, ErrorCode::limit);
-  EXPECT_ERROR(conf("SwitchName=a Nodes=n0\n", ",name=x"), ErrorCode::invalid_argument, {"only a topology.yaml"});
+  EXPECT_ERROR(conf("SwitchName=a Nodes=n0\n", ",name=x"), ErrorCode::invalid_argument,
+               {"only a topology.yaml"});
 }
 
 }  // namespace

@@ -397,7 +397,8 @@ TEST(Specs, BadOnesAreErrorsOfOneLine) {
   EXPECT_ERROR(make_topology("file:"), invalid_argument, {"name of the file is missing"});
   EXPECT_ERROR(make_topology("file:/no/such/file.net"), io, {"/no/such/file.net"});
   EXPECT_ERROR(make_topology("slurm:x.conf,thin=0"), invalid_argument, {"\"0\" is no capacity above 0"});
-  EXPECT_ERROR(make_topology("slurm:x.conf,hosts="), invalid_argument, {"none of hosts=FILE, thin=T, name=TOPOLOGY"});
+  EXPECT_ERROR(make_topology("slurm:x.conf,hosts="), invalid_argument,
+               {"none of hosts=FILE, thin=T, name=TOPOLOGY"});
 }
 
 TEST(Specs, TooSmallIsOneSentence) {

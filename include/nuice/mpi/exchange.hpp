@@ -77,8 +77,8 @@ enum class Direction {
 struct MethodTrial {
   std::string name;  ///< "coloring:phased"; after "@" options in addition to the plan's, as in NUICE_OPTIONS.
   int blocks;        ///< Number of rounds in which it was timed.
-  double mean_s;     ///< Of the slowest rank, in start, test, wait and next; the geometric mean of the rounds.
-  bool is_in;        ///< Whether it is tried again.
+  double mean_s;  ///< Of the slowest rank, in start, test, wait and next; the geometric mean of the rounds.
+  bool is_in;     ///< Whether it is tried again.
 };
 
 /// What carries out an exchange. The executor is equal on all ranks; what was learnt is once all have heard of it.

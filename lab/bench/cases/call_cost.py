@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a start and a wait cost from C++, C and Fortran: one rank that sends itself 8 bytes, so that nothing but the calls is timed.
+"""What a start and a wait cost from C++, C and Fortran: one rank sends itself 8 bytes.
 
 In one process and interleaved; medians over the rounds, nanoseconds for one pair, and what each is above C++.
 Python: python_overhead.

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Calls without a plan: alltoallv, which keeps what it needs, and sparse_alltoallv, whose receivers do not know their senders.
+"""Calls without a plan: alltoallv, which keeps its set-up, and sparse_alltoallv.
 
-kept: nuice::mpi::alltoallv. bound: an Exchanger's bound exchange. sparse: sparse_alltoallv; nbx: nonblocking
-consensus by hand. Compared with MPI_Alltoallv, isend and the plan `auto`. Every rank sends to random others, sizes from half to one and a half
-times the mean. Methods interleaved, medians over the runs of ratios in the same run.
+kept: nuice::mpi::alltoallv. bound: an Exchanger's bound exchange. sparse: sparse_alltoallv; nbx:
+nonblocking consensus by hand. Compared with MPI_Alltoallv, isend and the plan `auto`. Every rank sends to
+random others, sizes from half to one and a half times the mean. Methods interleaved, medians over the runs
+of ratios in the same run.
 """
 
 import random

@@ -21,7 +21,10 @@ from kit.settings import setting
 
 TYPES = ["basic", "neighbor", "nuice"]
 USED = r"units of \d+ bytes, (\d+) exchanges: (planned|by basic)"
-TRIED = r"timed in .* rounds: (.*): (basic is kept|the plan is kept|not decided)(?:, set up after (\d+) exchanges)?"
+TRIED = (
+    r"timed in .* rounds: (.*): (basic is kept|the plan is kept|not decided)"
+    r"(?:, set up after (\d+) exchanges)?"
+)
 BOXES = {2: (2, 1, 1), 4: (2, 2, 1), 8: (2, 2, 2), 16: (4, 2, 2)}
 
 

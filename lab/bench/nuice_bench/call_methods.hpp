@@ -29,8 +29,7 @@ struct Blocks {
 
 class KeptMethod : public Method {
  public:
-  explicit KeptMethod(Payload& payload)
-      : payload_(payload), send_(payload.send), receive_(payload.receive) {}
+  explicit KeptMethod(Payload& payload) : payload_(payload), send_(payload.send), receive_(payload.receive) {}
   void run() override {
     mpi::alltoallv(MPI_COMM_WORLD, payload_.send.memory, send_.counts, send_.displs, payload_.receive.memory,
                    receive_.counts, receive_.displs);

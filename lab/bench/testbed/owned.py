@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What test networks own: namespaces and the processes of their runs; and which commands may run at the same time.
+"""What test networks own: namespaces and processes of their runs; which commands may run at the same time.
 
     /run/nuice-testbed/NAME.lock        flock: up and down alone, any number of runs together
     /run/nuice-testbed/NAME/state.json  owner, settings, the namespaces made with the kernel's number of each

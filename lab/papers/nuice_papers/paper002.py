@@ -118,8 +118,8 @@ def figure32(found: Reproduction, lab: Lab, quick: bool) -> None:
 
 
 SAME_PROGRAM = (
-    "both are one program of NUICE with other costs of a packet, which are little compared with the sites of a "
-    "long cycle: which rank waits for which then decides. What else Strata saves is not printed"
+    "both are one program of NUICE with other costs of a packet, which are little compared with the sites of "
+    "a long cycle: which rank waits for which then decides. What else Strata saves is not printed"
 )
 MAZES = (
     "the mazes of 002 are not printed: ours have walls in blocks and nets as long as take about its cycles"

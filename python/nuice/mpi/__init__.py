@@ -15,7 +15,8 @@
     halo = nuice.mpi.Halo(MPI.COMM_WORLD, needed, owned=mine)           # global indices
     ghosts = halo.gather(values)
 
-    x = nuice.mpi.Alltoallv_init(comm, [send, (counts, places), MPI.DOUBLE], [receive, (counts, places), MPI.DOUBLE])
+    blocks = (counts, places), MPI.DOUBLE
+    x = nuice.mpi.Alltoallv_init(comm, [send, *blocks], [receive, *blocks])
     nuice.mpi.alltoallv(comm, [send, counts, MPI.DOUBLE], [receive, counts, MPI.DOUBLE])   # no plan
 
 Needs mpi4py, and libnuice for the MPI that mpi4py has loaded; another one is an ImportError. What goes wrong

@@ -56,8 +56,8 @@ class Exchange:
         _bound[self._handle] = keep
 
     def Start(self, stream: Any = None) -> None:
-        """All ranks call it; does not wait. Raises Error state while it is active. stream: the GPU stream of the
-        program (CuPy's, PyTorch's or a number); default: the legacy default stream."""
+        """All ranks call it; does not wait. Raises Error state while it is active. stream: the GPU stream of
+        the program (CuPy's, PyTorch's or a number); default: the legacy default stream."""
         status = _start(self._handle) if stream is None else _start_on(self._handle, _number_of(stream))
         if status:
             self._fail(status)
@@ -87,8 +87,9 @@ class Exchange:
         return self._partner(lib.nuice_exchange_poll)
 
     def Ready(self, i: int) -> None:
-        """With the option parts, after Start(), which then sends nothing: message i may leave (of a call with MPI's
-        arguments block i). From any thread, while another waits. Once for each. Raises Error state the second time."""
+        """With the option parts, after Start(), which then sends nothing: message i may leave (of a call with
+        MPI's arguments block i). From any thread, while another waits. Once for each message; the second time
+        raises Error state."""
         must(lib.nuice_ready(self._handle, i))
 
     def Arrived(self, i: int) -> bool:

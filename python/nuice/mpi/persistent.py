@@ -51,9 +51,9 @@ def Alltoallv_init(
     comm: MPI.Intracomm, sendbuf: Any, recvbuf: Sequence[Any], options: str = "", **named: object
 ) -> Exchange:
     """Collective. What comm.Alltoallv_init(sendbuf, recvbuf) makes, by a plan; options as for Plan, and
-    without any the scheduler auto. sendbuf, recvbuf: [buffer, counts], [buffer, (counts, displs)], either with
-    a datatype behind it; sendbuf may be MPI.IN_PLACE. Buffers are NumPy arrays, what has Python's buffer
-    protocol, or DLPack in host memory.
+    without any the scheduler auto. sendbuf, recvbuf: [buffer, counts], [buffer, (counts, displs)], either
+    with a datatype behind it; sendbuf may be MPI.IN_PLACE. Buffers are NumPy arrays, objects with Python's
+    buffer protocol, or DLPack in host memory.
 
     Raises Error, the same on all ranks: invalid_argument for a negative count, blocks that overlap where
     they are received or lie outside of the buffer; mismatch where a rank expects other bytes than are sent
@@ -65,8 +65,8 @@ def Alltoallv_init(
 def Alltoallw_init(
     comm: MPI.Intracomm, sendbuf: Any, recvbuf: Sequence[Any], options: str = "", **named: object
 ) -> Exchange:
-    """As Alltoallv_init, with [buffer, (counts, displs), types] or [buffer, counts, displs, types]: a type for
-    each block, and displacements in bytes."""
+    """As Alltoallv_init, with [buffer, (counts, displs), types] or [buffer, counts, displs, types]: a type
+    for each block, and displacements in bytes."""
     return _init(TYPES, comm, sendbuf, recvbuf, options, named)
 
 

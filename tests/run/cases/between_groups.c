@@ -17,7 +17,8 @@ int main(int argc, char** argv) {
     if (rank_ > 1) MPI_Cancel(&q[0]);
     MPI_Waitall(2, q, MPI_STATUSES_IGNORE);
     if (rank_ < 2)
-      for (int more = 2 + (1 - side); more < ranks_; more += 2) MPI_Recv(g, 8, MPI_BYTE, MPI_ANY_SOURCE, 0, inter, MPI_STATUS_IGNORE);
+      for (int more = 2 + (1 - side); more < ranks_; more += 2)
+        MPI_Recv(g, 8, MPI_BYTE, MPI_ANY_SOURCE, 0, inter, MPI_STATUS_IGNORE);
     MPI_Barrier(MPI_COMM_WORLD);
   }
   MPI_Intercomm_merge(inter, side, &all);

@@ -18,7 +18,9 @@ static inline void begin(int* argc, char*** argv) {
 static inline int left(void) { return (rank_ + ranks_ - 1) % ranks_; }
 static inline int right(void) { return (rank_ + 1) % ranks_; }
 
-static inline unsigned char byte_of(int from, int to, long i) { return (unsigned char)(from * 131 + to * 31 + i * 7 + (i >> 8)); }
+static inline unsigned char byte_of(int from, int to, long i) {
+  return (unsigned char)(from * 131 + to * 31 + i * 7 + (i >> 8));
+}
 static inline void fill(unsigned char* at, int from, int to, long n) {
   for (long i = 0; i < n; ++i) at[i] = byte_of(from, to, i);
 }
@@ -55,7 +57,9 @@ static inline struct Blocks blocks_of(MPI_Comm comm, int base) {
   for (int i = 0; i < n; ++i) fill(b.send + b.out_at[i], me, i, b.out[i]);
   return b;
 }
-static inline void say_blocks(const char* what, const struct Blocks* b) { say(what, b->receive, b->bytes_in, 0); }
+static inline void say_blocks(const char* what, const struct Blocks* b) {
+  say(what, b->receive, b->bytes_in, 0);
+}
 static inline void free_blocks(struct Blocks* b) {
   free(b->out), free(b->out_at), free(b->in), free(b->in_at), free(b->send), free(b->receive);
 }

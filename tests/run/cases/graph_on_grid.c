@@ -8,7 +8,8 @@ int main(int argc, char** argv) {
   MPI_Comm grid, graph;
   MPI_Cart_create(MPI_COMM_WORLD, 3, dims, periods, 0, &grid);
   int to = right(), from = left();
-  MPI_Dist_graph_create_adjacent(grid, 1, &from, MPI_UNWEIGHTED, 1, &to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+  MPI_Dist_graph_create_adjacent(grid, 1, &from, MPI_UNWEIGHTED, 1, &to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                 &graph);
   const int bytes = 50000;
   unsigned char *s = malloc(bytes), *g = calloc(1, bytes);
   fill(s, rank_, to, bytes);

@@ -13,7 +13,9 @@ static void exchange(const char* when) {
   if (what[0] == 'b') MPI_Alltoall(s, k, MPI_BYTE, g, k, MPI_BYTE, MPI_COMM_WORLD);
   if (what[0] == 'i') MPI_Ialltoall(s, k, MPI_BYTE, g, k, MPI_BYTE, MPI_COMM_WORLD, &q);
   if (what[0] == 'n') MPI_Ineighbor_alltoall(s, k, MPI_BYTE, g, k, MPI_BYTE, ring, &q);
-  if (what[0] == 'p') MPI_Irecv(g, k, MPI_BYTE, left(), 0, MPI_COMM_WORLD, &q), MPI_Start(&kept), MPI_Wait(&kept, MPI_STATUS_IGNORE);
+  if (what[0] == 'p')
+    MPI_Irecv(g, k, MPI_BYTE, left(), 0, MPI_COMM_WORLD, &q), MPI_Start(&kept),
+        MPI_Wait(&kept, MPI_STATUS_IGNORE);
   MPI_Wait(&q, MPI_STATUS_IGNORE);
   say(when, g, (size_t)ranks_ * k, 0);
 }

@@ -3,7 +3,8 @@
 #include "case.h"
 int main(int argc, char** argv) {
   begin(&argc, &argv);
-  const int to_right = rank_ + 1 < ranks_ ? rank_ + 1 : MPI_PROC_NULL, to_left = rank_ > 0 ? rank_ - 1 : MPI_PROC_NULL;
+  const int to_right = rank_ + 1 < ranks_ ? rank_ + 1 : MPI_PROC_NULL,
+            to_left = rank_ > 0 ? rank_ - 1 : MPI_PROC_NULL;
   unsigned char s[100], g[2][100] = {{0}};
   fill(s, rank_, 0, 100);
   for (int round = 0; round < 3; ++round) {

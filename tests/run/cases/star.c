@@ -12,7 +12,8 @@ int main(int argc, char** argv) {
       for (int from = 1; from < ranks_; ++from)
         for (int i = 0; i < 2; ++i) MPI_Irecv(g[from][i], 8, MPI_BYTE, from, i, MPI_COMM_WORLD, &q[k++]);
     else
-      for (int i = 0; i < 2; ++i) fill(s[i], rank_, i, 8), MPI_Isend(s[i], 8, MPI_BYTE, 0, i, MPI_COMM_WORLD, &q[k++]);
+      for (int i = 0; i < 2; ++i)
+        fill(s[i], rank_, i, 8), MPI_Isend(s[i], 8, MPI_BYTE, 0, i, MPI_COMM_WORLD, &q[k++]);
     for (int i = 0; i < k; ++i) MPI_Wait(&q[i], MPI_STATUS_IGNORE);
     MPI_Barrier(MPI_COMM_WORLD);
   }

@@ -5,7 +5,8 @@ int main(int argc, char** argv) {
   begin(&argc, &argv);
   int zero = 0, one = 1, k = 60000;
   MPI_Comm graph;
-  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, rank_ == 0, &one, MPI_UNWEIGHTED, rank_ == 1, &zero, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, rank_ == 0, &one, MPI_UNWEIGHTED, rank_ == 1, &zero,
+                                 MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
   unsigned char *s = calloc(k, 1), *g = calloc(k, 1);
   fill(s, rank_, 0, k);
   for (int i = 0; i < 20; ++i) {
