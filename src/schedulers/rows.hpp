@@ -38,9 +38,5 @@ Schedule make_rs_nl(const Problem& problem);
 Schedule make_rs_nlh(const Problem& problem);
 Schedule make_link_coloring(const Problem& problem);
 Schedule make_link_list(const Problem& problem);
-Schedule make_path_coloring(const Problem& problem);
-Schedule make_path_list(const Problem& problem);
-std::string why_not_clos_coloring(const Problem& problem);
-Schedule make_clos_coloring(const Problem& problem);
 
 }  // namespace nuice::sched

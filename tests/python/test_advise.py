@@ -71,34 +71,12 @@ def test_errors(arguments: dict, words: str) -> None:
         nuice.advise(**{"matrix": MATRIX, "machine": "cm5-32", **arguments})
 
 
-def test_what_chosen_paths_would_gain_is_said(nuice_main, tmp_path: Path) -> None:
-    nuice.save_matrix_market(tmp_path / "a.mtx", nuice.random_regular(64, 8, unit_bytes=131072, seed=1))
-    (tmp_path / "m.toml").write_text(
-        'topology = "fattree:8x8"\n[port]\nbandwidth = "25 GB/s"\n[network]\nlossless = true\n'
-    )
-    words = ("advise", "a.mtx", "--machine", "m.toml", "--reuse", 100000, "--candidates", "ac:async")
-    figures = nuice_main(*words, "--json").json()
-    chosen_s = figures["chosen_paths_seconds"]
-    assert figures["port_bound_seconds"] < chosen_s < 1.25 * figures["port_bound_seconds"]
-    gain = figures["candidates"][0]["exchange_seconds"] / chosen_s
-    assert gain > 1.3
-    assert (
-        f"{figures['chosen_paths_candidate']} would take" in (text := nuice_main(*words).out)
-        and f"{gain:.2f} times" in text
-    )
-    (tmp_path / "near.mtx").write_text(
-        "%%MatrixMarket matrix coordinate integer general\n64 64 1\n1 20 999999\n"
-    )
-    assert "would gain nothing" in nuice_main(words[0], "near.mtx", *words[2:]).out
-
-
 def test_the_command(nuice_main, matrix_file: Path) -> None:
     words = ("advise", matrix_file, "--machine", "ethernet-1g", "--reuse", 500)
     figures = nuice_main(*words, "--json").json()
     advice = nuice.advise(MATRIX, "ethernet-1g", 500)
-    chosen = {figures.pop(name) for name in ("chosen_paths_seconds", "chosen_paths_candidate")}
     known = {k: v for k, v in figures.items() if k != "file"}
-    assert known == json.loads(advice.to_json()) and chosen == {None}
+    assert known == json.loads(advice.to_json())
     text = nuice_main(*words)
     assert text.status == 0
     assert advice.sentence in text.out

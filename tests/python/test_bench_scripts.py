@@ -296,18 +296,9 @@ def test_bytes_measures_every_one_port_scheduler() -> None:
 @pytest.mark.long
 def test_packets() -> None:
     figures = quick("packets")
-    assert {f["part"] for f in figures} == {"orders", "paths", "drops", "speed"}
+    assert {f["part"] for f in figures} == {"orders", "routing", "drops", "speed"}
     bounded = ("fifo", "voq", "over_2", "over_8", "over_32")
     assert all(f[key] >= 1 for f in figures for key in bounded if key in f)
-    on_full_trees = [
-        f
-        for f in figures
-        if f.get("method", "").startswith("clos_coloring") and f["topology"] == "fattree:18x18"
-    ]
-    assert on_full_trees and all(f["phases"] == 8 for f in on_full_trees)
-    next_group = {f["method"]: f["voq"] for f in figures if f.get("sizes") == "next group"}
-    # Detours relieve the cables.
-    assert 2 * next_group["path_coloring:depend"] < next_group["link_list:depend"]
 
 
 @pytest.mark.skipif(shutil.which("caminos") is None, reason="caminos is not installed")
