@@ -21,8 +21,6 @@ Schedule make_bex(const Problem& problem);
 Schedule make_rex(const Problem& problem);
 Schedule make_bruck(const Problem& problem);
 Schedule make_bruck_kport(const Problem& problem);
-Schedule make_tuna(const Problem& problem);
-Schedule make_tuna_on_hosts(const Problem& problem, const Hosts& hosts);
 Schedule make_gs(const Problem& problem);
 Schedule make_rs_nh(const Problem& problem);
 Schedule make_lpt(const Problem& problem);

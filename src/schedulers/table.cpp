@@ -183,18 +183,6 @@ constexpr std::array built_in{
               .gathers = true,
               .tried_with = Paces::none(),  // the model knows no phases of several messages a rank
               .is_tried_for_small = true},
-    Scheduler{.name = "tuna",
-              .summary = "as bruck_kport, radix chosen; first inside hosts, then between hosts",
-              .source = "Fan et al., HPDC 2025 (TuNA)",
-              .guarantees = 0,
-              .randomized = false,
-              .make = make_tuna,
-              .expected_phases = two_phases,
-              .expected_unevenness = 0.7,
-              .planning_cost = PlanningCost{.rank = 560, .message = 82, .log = 48},
-              .gathers = true,
-              .tried_with = Paces::none(),  // as bruck_kport
-              .forwards_on_hosts = make_tuna_on_hosts},
     bex,
     alias(lex, "ls", "linear scheduling: lex where messages may be missing; the same as lex", "001 s.4.1"),
     alias(lp, "ps", "pairwise scheduling: pex where messages may be missing; the same as pex", "001 s.4.2"),
