@@ -34,7 +34,7 @@ struct PortState {
 
 class Governor {
  public:
-  static constexpr int most_descriptors = 65536;
+  static constexpr int most_descriptors = 65536;  // above: left alone
 
   Governor();
 
