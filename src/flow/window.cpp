@@ -30,7 +30,7 @@ constexpr double shrinks_to = 0.7;               // CUBIC, RFC 9438 section 4.6
 // About 1 / shrinks_to: a step undoes one loss.
 constexpr double grows_to = 1.5;
 constexpr double gain_that_counts = 1.1;  // of the rate, for half as much again in flight
-constexpr int judgements_of_a_try = 2;   // the first still has what the smaller window had sent
+constexpr int judgements_of_a_try = 2;    // the first still has what the smaller window had sent
 // A try that fails costs every process that waits for this port a retransmission (12 to 200 ms), so tries become rare quickly.
 constexpr int patience_grows_to = 8;
 constexpr int most_patience = 4096;  // 8^4

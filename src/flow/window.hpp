@@ -54,7 +54,8 @@ class Window {
   std::int64_t least_share_bytes(std::int64_t segment_bytes) const;
 
  private:
-  static constexpr std::int64_t segments_without_a_timer = 2;  // RFC 9293: every second one is acknowledged at once
+  static constexpr std::int64_t segments_without_a_timer =
+      2;                                      // RFC 9293: every second one is acknowledged at once
   static constexpr double most_bytes = 1e12;  // fits the integers that it becomes
   enum class State { opening, steady, trying };
 

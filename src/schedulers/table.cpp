@@ -245,7 +245,7 @@ constexpr std::array built_in{
               .expected_unevenness = 0.1,
               .planning_cost = PlanningCost{.fixed = 655, .rank = 53.6, .log = 29.5, .uneven = 3.74},
               .gathers = true,
-              .tried_with = Paces(Pace::at_once, Pace::phases, Pace::barriers)},
+              .tried_with = Paces(Pace::at_once, Pace::phases)},
     Scheduler{.name = "coloring_in_parts",
               .summary = "coloring_by_size with the largest messages in parts: a tenth more phases, about "
                          "the fewest bytes",

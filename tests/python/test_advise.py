@@ -37,12 +37,12 @@ def test_attributes_and_json_are_the_same_object() -> None:
 
 
 def test_a_machine_of_ones_own_and_candidates_asked_for() -> None:
-    slow_barrier = nuice.find_machine("testbed-50mbit").replace(barrier_s=1.0)
-    asked = ["coloring:barrier", "coloring", "coloring:phased"]
-    advice = nuice.advise(MATRIX, slow_barrier, candidates=asked, predict_by="simulation")
-    assert [c.name for c in advice.candidates] == ["coloring:phased", "coloring:barrier"]  # each once
+    slow_phases = nuice.find_machine("testbed-50mbit").replace(phase_s=1.0)
+    asked = ["coloring:phased", "ac", "ac:async"]
+    advice = nuice.advise(MATRIX, slow_phases, candidates=asked, predict_by="simulation")
+    assert [c.name for c in advice.candidates] == ["ac:async", "coloring:phased"]  # each once
     assert advice.candidates[1].exchange_s > 4
-    run = nuice.simulate(MATRIX, nuice.plan(MATRIX, "coloring").schedule, slow_barrier, blocking_sends=False)
+    run = nuice.simulate(MATRIX, nuice.plan(MATRIX, "ac").schedule, slow_phases, blocking_sends=False)
     assert advice.choice.exchange_s == run.seconds
 
 
@@ -83,7 +83,7 @@ def test_the_command(nuice_main, matrix_file: Path) -> None:
     for c in advice.candidates[1:]:
         assert f"Not {c.name}: {c.why_not}" in text.out
     mpi = nuice_main(*words, "--candidates", "mpi", "--json").json()
-    assert {c["executor"] for c in mpi["candidates"]} == {"async", "phased", "barrier"}
+    assert {c["executor"] for c in mpi["candidates"]} == {"async", "phased"}
     rule = nuice_main(*words, "--predict-by", "rule", "--json").json()
     assert {c["predicted_by"] for c in rule["candidates"]} == {"rule"}
 
@@ -150,7 +150,7 @@ def test_where_nothing_is_lost_no_direct_schedule_goes_in_phases(name: str) -> N
     for candidate in nuice.all_candidates(machine):
         scheduler, executor = candidate.split(":")
         row = nuice.find_scheduler(scheduler)
-        if executor in ("phased", "barrier", "pairwise"):
+        if executor in ("phased", "pairwise"):
             assert "direct" not in row.guarantees, candidate
         assert knows_links or not (row.needs_topology or executor == "depend"), candidate
     matrix = nuice.random_regular(32, 6, unit_bytes=200_000, max_units=1, seed=1)

@@ -114,7 +114,6 @@ struct Scheduler {
   /// The exchanges of the scheduler "auto" try it on themselves, where small messages are many: it forwards, and sends few large ones.
   bool is_tried_for_small = false;
 
-
   bool needs_topology() const { return (guarantees & link_free) != 0; }
 };
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A lossless fabric that is emulated (nuice-testbed up --preset lossless): itself, MPI on it, and victims.
 
-emulator: pairs of hosts exchange at the ports' rate, so nothing contends: share of the bound, and the 99th
-percentile of how far two packets come apart from the rate, in packets; and how many packets a second of a
-core carries, with the kernel's part of their ports and of UDP, and without any port. mpi: every method over
-TCP on a full tree of 16 hosts, d = 8. rdma: the same as RDMA cards carry it, 32 packets of a connection in flight; `ac:async`
-is what MPI_Isend and MPI_Alltoallv come to. victim: how long a flow takes that shares no port with a hot
-receiver, compared with the time that it takes alone.
+emulator: pairs of hosts exchange at the ports' rate, so nothing contends: share of the bound, and the
+99th percentile of how far two packets come apart from the rate, in packets; and how many packets a second
+of a core carries, with the kernel's part of their ports and of UDP, and without any port. mpi: every
+method over TCP on a full tree of 16 hosts, d = 8. rdma: the same as RDMA cards carry it, 32 packets of a
+connection in flight; `ac:async` is what MPI_Isend and MPI_Alltoallv come to. victim: how long a flow
+takes that shares no port with a hot receiver, compared with the time that it takes alone.
 """
 
 import json

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lossless networks in simulation, packet by packet: orders, executors and adaptive routing compared with sending all at
-once.
+"""Lossless networks in simulation, packet by packet: orders, executors and adaptive routing compared with
+sending all at once.
 
-Times over the bound of the busiest link (routing: of the busiest port), both kinds of queues;
-messages of 256 KiB, or of 32 KiB to 1 MiB. Then the speed of the simulator itself, in packet hops a second of
+Times over the bound of the busiest link (routing: of the busiest port), both kinds of queues; messages of
+256 KiB, or of 32 KiB to 1 MiB. Then the speed of the simulator itself, in packet hops a second of
 processor time. Every figure but the speed is a simulation.
 """
 
@@ -16,7 +16,7 @@ from kit import Case, Table, timed
 from kit.patterns import planned
 
 NETWORKS = (("fattree:18x18", 324), ("fattree:16x16/2", 256), ("fattree:8x8x8", 512), ("fattree:32x8/2", 256))
-METHODS = ["ac:async", "coloring:async", "link_coloring:phased", "link_coloring:barrier"]
+METHODS = ["ac:async", "coloring:async", "link_coloring:phased"]
 METHODS += ["link_coloring:async", "link_coloring:depend", "link_list:depend"]
 QUEUES = ("fifo", "voq")
 SIZES = {"equal": (262144, 1), "unequal": (32768, 32)}
@@ -81,7 +81,7 @@ DROPS = {
     "d = 32, 64 KiB": lambda: nuice.random_regular(64, 32, unit_bytes=65536, seed=1),
     "hot receiver, 64 KiB": lambda: nuice.CommMatrix.from_messages(64, [(r, 0, 65536) for r in range(1, 64)]),
 }
-DROP_METHODS = ("ac:async", "coloring:phased", "coloring:barrier", "coloring:async")
+DROP_METHODS = ("ac:async", "coloring:phased", "coloring:async")
 DROP_BUFFERS = (2, 8, 32)  # packets for each output; all outputs share them
 DROP_MACHINE = """
 topology = "crossbar:64"

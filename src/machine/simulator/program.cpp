@@ -138,7 +138,6 @@ class Compiler {
       const bool idle = out.empty() && in.empty();
       writer.work(idle ? machine_.idle_phase_s : machine_.phase_s);
       if (!idle) write_phase(writer, rank, out, in);
-      if (pace_ == Pace::barriers) writer.add(OpKind::wait_ranks, phase);
     }
   }
 

@@ -21,7 +21,6 @@ enum class OpKind : std::uint8_t {
   wait_all,    ///< until also all posted receives are complete
   wait_parts,  ///< until a transfer's forwarded pieces have arrived
   meet,        ///< the partner of an exchange
-  wait_ranks,  ///< for all ranks
   serve,       ///< DRS_N: ask, send, release, until nothing is left to send
 };
 
