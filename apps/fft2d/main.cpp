@@ -59,7 +59,7 @@ void add_options(kit::App& app, Options& options) {
   kit::add(
       app, "--schedulers", options.words,
       "how nuice carries the exchange, separated by commas: SCHEDULER or SCHEDULER:EXECUTOR (async, phased, "
-      "barrier; phased where none is named), or auto, which chooses both. 001 table 5 has lex, pex, "
+      "pairwise; phased where none is named), or auto, which chooses both. 001 table 5 has lex, pex, "
       "rex, bex");
   kit::add(app, "--seed", options.seed, "of the numbers that are transformed");
   kit::add(app, "--input", options.input,

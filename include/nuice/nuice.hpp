@@ -31,7 +31,6 @@
 #include "nuice/plan/host_schedule.hpp"
 #include "nuice/plan/machine.hpp"
 #include "nuice/plan/packets.hpp"
-#include "nuice/plan/paths.hpp"
 #include "nuice/plan/rows.hpp"
 #include "nuice/plan/scheduler.hpp"
 #include "nuice/plan/serial_exchange.hpp"

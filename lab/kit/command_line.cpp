@@ -116,7 +116,7 @@ void add_output(App& app, OutputOptions& options) {
 void add_common(App& app, CommonOptions& options) {
   add(app, "--scheduler", options.scheduler,
       "how nuice plans the exchange; `nuice list` explains them; auto chooses", known(require_scheduler));
-  add(app, "--executor", options.executor, "how nuice carries it out: async (default), phased, barrier",
+  add(app, "--executor", options.executor, "how nuice carries it out: async (default), phased",
       known(require_executor));
   add_output(app, options);
 }

@@ -77,17 +77,6 @@ void register_advise(nb::module_& module) {
              "Predicts the candidates and chooses; nuice.advise has the defaults.");
   module.def("advised_schedule", &advised_schedule, nb::arg("matrix"), nb::arg("machine"), nb::arg("advice"),
              without_gil(), "The choice's schedule.");
-  module.def(
-      "advise_paths",
-      [](const CommMatrix& matrix, const Machine& machine) -> std::optional<std::pair<std::string, double>> {
-        const auto found = advise_paths(matrix, machine);
-        if (!found) return std::nullopt;
-        return std::pair(found->candidate, found->seconds);
-      },
-      nb::arg("matrix"), nb::arg("machine"), without_gil(),
-      "(candidate, seconds) of the best if every sender chose its paths, packet by packet; None where that "
-      "is\n"
-      "no question (not lossless, adaptive routes, one way for every message).");
   module.def("all_candidates", &all_candidates, nb::arg("machine"), "What can be simulated on the machine.");
   module.def("mpi_candidates", &mpi_candidates, nb::arg("machine"), "What the MPI library can carry out.");
   module.def(

@@ -22,7 +22,7 @@ namespace nuice::python {
 namespace {
 
 /// As nuice/core/executor.hpp lists them.
-constexpr std::array pace_names = {"at_once", "phases", "barriers", "pairs", "notices", "inquiries"};
+constexpr std::array pace_names = {"at_once", "phases", "pairs", "notices", "inquiries"};
 
 using FloatTable = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
 
@@ -216,7 +216,7 @@ void register_executors(nb::module_& module) {
       .def_ro("on_mpi", &Executor::on_mpi, "Whether plans on MPI have it.")
       .def_prop_ro(
           "pace", [](const Executor& row) { return pace_names[static_cast<std::size_t>(row.pace)]; },
-          "What a rank waits for: at_once, phases, barriers, pairs, notices or inquiries.")
+          "What a rank waits for: at_once, phases, pairs, notices or inquiries.")
       .def_prop_ro("is_simulated", &Executor::is_simulated)
       .def_prop_ro("needs_schedule", &Executor::needs_schedule)
       .def_ro("without_scheduler", &Executor::without_scheduler,

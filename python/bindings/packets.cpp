@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "bindings.hpp"
-#include "nuice/plan/paths.hpp"
 
 namespace nuice::python {
 namespace {
@@ -68,10 +67,6 @@ void register_packets(nb::module_& module) {
       nb::arg("buffer_packets") = PacketOptions().buffer_packets, nb::arg("seed") = 0,
       nb::arg("early_bytes") = PacketOptions().early_bytes, nb::arg("resend_s") = 0.0,
       "Runs a schedule packet by packet on a lossless network (docs/reference/machines.md).");
-  module.def(
-      "choose_paths", &choose_paths, nb::arg("schedule"), nb::arg("topology"), without_gil(),
-      "The schedule with a path for every transfer, its phases divided where a tree is thinned: no link "
-      "contention.");
   module.def(
       "switch_throughput",
       [](int ports, const std::string& queueing, int slots, std::uint64_t seed) {

@@ -67,8 +67,6 @@ void register_schedulers(nb::module_& module) {
           "guarantees_on_hosts",
           [](const Scheduler& s) { return guarantee_list(forwards(s) ? 0 : host_guarantees(s)); },
           "What its schedules for hosts with several ranks keep.")
-      .def_ro("chooses_paths", &Scheduler::chooses_paths,
-              "Whether its transfers have paths where the network has several.")
       .def(
           "why_not",
           [](const Scheduler& s, const CommMatrix& matrix, std::uint64_t seed, Bytes phase_cost_bytes,

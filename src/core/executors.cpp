@@ -25,12 +25,6 @@ constexpr std::array built_in{
              .is_tried = true,
              // a port does not run dry while a rank notices that a phase is over
              .tried_with = "phased.in_flight=2"},
-    Executor{.name = "barrier",
-             .summary = "as phased, and no rank begins a phase before all have finished the one before",
-             .source = "003 s.5 (global synchronization)",
-             .pace = Pace::barriers,
-             .needs = 0,
-             .on_mpi = true},
     Executor{.name = "pairwise",
              .summary = "synchronous: ranks that exchange meet, and the lower one receives first",
              .source = "001 s.3.2, fig. 2",

@@ -27,8 +27,6 @@ class IndexedCopy {
   // Bytes [begin, end) of the dense place, both multiples of the unit; `dense` is where its byte 0 lies. In the order of the stream.
   void gather(std::byte* dense, std::size_t begin, std::size_t end, const Stream& stream) const;
   void scatter(const std::byte* dense, std::size_t begin, std::size_t end, const Stream& stream) const;
-  /// Empty, or why there are no kernels.
-  const std::string& why_slow() const { return kernels_->why_not; }
 
  private:
   struct Run {

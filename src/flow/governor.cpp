@@ -14,6 +14,7 @@ constexpr double look_every_s = 0.004;
 // which a process that was preempted reads again; shorter than a delayed acknowledgement (40 ms).
 constexpr double idle_after_s = 0.02;
 
+// Reports of closed connections that are kept, for programs that open one after the other.
 constexpr std::size_t most_closed = 4096;
 
 /// Looks: about a quarter of a second of traffic.

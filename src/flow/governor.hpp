@@ -35,7 +35,7 @@ struct PortState {
 
 class Governor {
  public:
-  static constexpr int most_descriptors = 65536;
+  static constexpr int most_descriptors = 65536;  // above: left alone
 
   Governor();
 

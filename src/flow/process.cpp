@@ -39,11 +39,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Duration = Clock::duration;
 
+/// As look_every_s of the governor.
 constexpr Duration look_every = std::chrono::milliseconds(4);
 /// While small packets come, which flood no port, looks become as rare as this.
 constexpr Duration longest_between_looks = std::chrono::milliseconds(32);
 /// MPI makes a connection when the first message needs it. So a search comes soon after govern_process(), then after twice as long each time.
 constexpr Duration first_search_after = std::chrono::milliseconds(4);
+/// A connection that is made late is found after this time.
 constexpr Duration longest_between_searches = std::chrono::seconds(1);
 
 bool is_wanted() {
@@ -156,7 +158,7 @@ class Watcher {
     return epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) == 0;
   }
 
-  static constexpr int events_per_call = 256;
+  static constexpr int events_per_call = 256;  // those of more connections come with the next call
 
   Governor governor_;
   int epoll_ = -1;

@@ -35,7 +35,7 @@ class SharedPort {
   /// From now on this process is alone.
   void leave();
 
-  static constexpr int most_processes = 256;
+  static constexpr int most_processes = 256;  // of a host; more are left alone
 
  private:
   struct alignas(64) Slot {

@@ -27,11 +27,12 @@ constexpr double share_that_is_too_much = 1.0 / 100;
 constexpr std::int64_t segments_to_judge = 400;  // four losses at that share
 constexpr double shrinks_to = 0.7;               // CUBIC, RFC 9438 section 4.6
 
+// About 1 / shrinks_to: a step undoes one loss.
 constexpr double grows_to = 1.5;
-constexpr int judgements_of_a_try = 2;
+constexpr int judgements_of_a_try = 2;  // the first still has what the smaller window had sent
 // A try that fails costs every process that waits for this port a retransmission (12 to 200 ms), so tries become rare quickly.
 constexpr int patience_grows_to = 8;
-constexpr int most_patience = 4096;
+constexpr int most_patience = 4096;  // 8^4
 
 // With one packet each a connection waits for its process after every packet. That costs more than few losses: 16 hosts, 100 Mbit/s, queues of
 // 16 KiB took 70 ms in place of 63 with two packets and 2 % lost; 32 ranks that share 8 ports of 20 Mbit/s 844 in place of 1,131, with 7 % lost.

@@ -53,8 +53,9 @@ class Window {
   std::int64_t share_bytes(int num_senders, std::int64_t segment_bytes) const;
 
  private:
-  static constexpr std::int64_t segments_without_a_timer = 2;
-  static constexpr double most_bytes = 1e12;
+  static constexpr std::int64_t segments_without_a_timer =
+      2;                                      // RFC 9293: every second one is acknowledged at once
+  static constexpr double most_bytes = 1e12;  // fits the integers that it becomes
   static constexpr int first_patience = 8;
   enum class State { opening, steady, trying };
 

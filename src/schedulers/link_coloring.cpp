@@ -26,7 +26,6 @@
 
 #include "nuice/core/interrupt.hpp"
 #include "nuice/core/random.hpp"
-#include "schedulers/graph/on_paths.hpp"
 #include "schedulers/graph/packing.hpp"
 #include "schedulers/rows.hpp"
 
@@ -187,10 +186,10 @@ class Ejection {
 
 }  // namespace
 
-Schedule color_on_paths(const Problem& problem, std::span<const std::int64_t> paths) {
+Schedule make_link_coloring(const Problem& problem) {
   const CommMatrix& matrix = problem.matrix;
   if (matrix.num_messages() == 0) return Schedule(matrix.num_ranks());
-  const Routes routes(problem, paths);
+  const Routes routes(problem);
   Packing packing(matrix, routes);
   pack_first_fit(packing, matrix.num_messages());
   const PhaseId bound = phase_bound(matrix, packing);
@@ -201,9 +200,7 @@ Schedule color_on_paths(const Problem& problem, std::span<const std::int64_t> pa
     phase_of = packing.phases();
     num_phases = packing.num_phases();
   }
-  return Schedule::of_whole_messages(matrix, phase_of, num_phases, paths);
+  return Schedule::of_whole_messages(matrix, phase_of, num_phases);
 }
-
-Schedule make_link_coloring(const Problem& problem) { return color_on_paths(problem, {}); }
 
 }  // namespace nuice::sched

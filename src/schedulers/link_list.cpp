@@ -22,7 +22,6 @@
 
 #include "nuice/core/dependencies.hpp"
 #include "nuice/core/interrupt.hpp"
-#include "schedulers/graph/on_paths.hpp"
 #include "schedulers/graph/routes.hpp"
 #include "schedulers/rows.hpp"
 
@@ -38,10 +37,9 @@ constexpr std::size_t most_looked_at = 64;
 
 class LinkList {
  public:
-  LinkList(const CommMatrix& matrix, const Routes& routes, std::span<const std::int64_t> paths)
+  LinkList(const CommMatrix& matrix, const Routes& routes)
       : matrix_(matrix),
         routes_(routes),
-        paths_(paths),
         num_ranks_(static_cast<std::size_t>(matrix.num_ranks())),
         needs_(2 * num_ranks_ + routes.num_links()),
         left_(matrix.num_messages()),
@@ -202,15 +200,13 @@ class LinkList {
       const Piece& at = pieces_[order[i]];
       if (i == 0 || at.phase != pieces_[order[i - 1]].phase) schedule.begin_phase();
       const nuice::Piece piece{at.message, at.offset, at.bytes};
-      const std::int64_t path = paths_.empty() ? no_path : paths_[at.message];
-      schedule.add(matrix_.src(at.message), matrix_.dst(at.message), {&piece, 1}, path);
+      schedule.add(matrix_.src(at.message), matrix_.dst(at.message), {&piece, 1});
     }
     return schedule;
   }
 
   const CommMatrix& matrix_;
   const Routes& routes_;
-  std::span<const std::int64_t> paths_;
   std::size_t num_ranks_;
   std::vector<Need> needs_;           // ports out, ports in, links
   std::vector<Bytes> left_;           // by message: to be begun yet
@@ -228,12 +224,10 @@ class LinkList {
 
 }  // namespace
 
-Schedule list_on_paths(const Problem& problem, std::span<const std::int64_t> paths) {
+Schedule make_link_list(const Problem& problem) {
   if (problem.matrix.num_messages() == 0) return Schedule(problem.matrix.num_ranks());
-  const Routes routes(problem, paths);
-  return LinkList(problem.matrix, routes, paths).make();
+  const Routes routes(problem);
+  return LinkList(problem.matrix, routes).make();
 }
-
-Schedule make_link_list(const Problem& problem) { return list_on_paths(problem, {}); }
 
 }  // namespace nuice::sched

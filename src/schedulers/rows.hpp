@@ -21,8 +21,6 @@ Schedule make_bex(const Problem& problem);
 Schedule make_rex(const Problem& problem);
 Schedule make_bruck(const Problem& problem);
 Schedule make_bruck_kport(const Problem& problem);
-Schedule make_tuna(const Problem& problem);
-Schedule make_tuna_on_hosts(const Problem& problem, const Hosts& hosts);
 Schedule make_gs(const Problem& problem);
 Schedule make_rs_nh(const Problem& problem);
 Schedule make_lpt(const Problem& problem);
@@ -38,9 +36,5 @@ Schedule make_rs_nl(const Problem& problem);
 Schedule make_rs_nlh(const Problem& problem);
 Schedule make_link_coloring(const Problem& problem);
 Schedule make_link_list(const Problem& problem);
-Schedule make_path_coloring(const Problem& problem);
-Schedule make_path_list(const Problem& problem);
-std::string why_not_clos_coloring(const Problem& problem);
-Schedule make_clos_coloring(const Problem& problem);
 
 }  // namespace nuice::sched

@@ -72,7 +72,7 @@ class Vortex(ProgramTest):
         self.assertIn("observed order", done.stdout)
 
     def test_the_pattern_is_for_the_planner(self):
-        options = ("--box", 16, "--time", 0.1, "--reps", 0, "--scheduler", "gs", "--executor", "barrier")
+        options = ("--box", 16, "--time", 0.1, "--reps", 0, "--scheduler", "gs", "--executor", "pairwise")
         report = self.report(4, *options, "--pattern", "p.mtx")
         pattern = scipy.io.mmread(self.folder / "p.mtx")
         self.assertEqual((pattern.shape, pattern.nnz), ((4, 4), report["messages"]))

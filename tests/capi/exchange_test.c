@@ -282,7 +282,7 @@ static void test_from_schedule(void) {
   nuice_plan* plan = NULL;
   MUST(nuice_matrix_create(num_ranks, num, src, dst, bytes, &matrix));
   MUST(nuice_schedule_create(matrix, "scheduler=rs_nh seed=5", &schedule));
-  MUST(nuice_plan_create_from_schedule(MPI_COMM_WORLD, matrix, schedule, "executor=barrier", &plan));
+  MUST(nuice_plan_create_from_schedule(MPI_COMM_WORLD, matrix, schedule, "executor=pairwise", &plan));
   exchange_buffers(plan, NUICE_FORWARDS);
   MUST(nuice_plan_free(&plan));
   MUST(nuice_plan_create_from_schedule_f(comm_f(MPI_COMM_WORLD), matrix, schedule, NULL, &plan));

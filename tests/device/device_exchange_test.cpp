@@ -139,7 +139,7 @@ void expect_everywhere(mpi::PlanOptions options) {
   expect_exchanged(plan, {options, Where::device, Direction::backwards});
 }
 
-const std::array<std::string_view, 5> executors = {"async", "phased", "barrier", "pairwise", "depend"};
+const std::array<std::string_view, 4> executors = {"async", "phased", "pairwise", "depend"};
 
 TEST(DeviceExchange, StagedIsAsOnTheHost) {
   for (const std::string_view executor : executors)

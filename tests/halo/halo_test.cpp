@@ -137,7 +137,7 @@ TEST(Halo, TheDirectoryFindsSparseIndices) {
 TEST(Halo, EverySchedulerAndExecutor) {
   const Entries all = test::entries_at_random(3);
   for (const char* scheduler : {"ac", "lp", "rs_n", "coloring", "rs_nh", "birkhoff"})
-    for (const std::string executor : {"async", "phased", "barrier"}) {
+    for (const std::string executor : {"async", "phased", "pairwise"}) {
       SCOPED_TRACE(scheduler);
       Halo halo = test::halo_by_list(all, {.scheduler = scheduler, .executor = executor});
       expect_gathers<double>(halo, all, 4);

@@ -75,7 +75,7 @@ TEST(HaloSizes, EverySchedulerServesEntriesOfAnySize) {
 
 TEST(HaloSizes, EveryExecutorServesEntriesOfAnySize) {
   const test::Entries all = test::entries_at_random(3);
-  for (const std::string executor : {"async", "barrier", "depend"}) {
+  for (const std::string executor : {"async", "phased", "depend"}) {
     Halo halo = test::halo_by_list(all, {.scheduler = "rs_nh", .executor = executor, .hosts = "1"});
     for (const int bytes : {1, 3, 8}) expect_moves(halo, all, bytes);
     expect_fields_move(halo, all);

@@ -241,35 +241,6 @@ TEST(Packets, RandomPathsAreDrawnFromThoseOfTheTopology) {
   EXPECT_EQ(run(Routing::spray, 1).packet_hops, run(Routing::table, 1).packet_hops);
 }
 
-Schedule without_paths(const Schedule& schedule) {
-  Schedule result(schedule.num_ranks());
-  for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
-    result.begin_phase();
-    for (const Transfer transfer : schedule.transfers(phase)) {
-      const Piece piece = transfer.pieces[0];
-      result.add(transfer.src, transfer.dst, {&piece, 1});
-    }
-  }
-  return result;
-}
-
-TEST(Packets, BothSimulatorsFollowThePathsOfASchedule) {
-  const Machine machine = parse_machine(
-      "topology = \"fattree:8x8\"\n[message]\nstart_up = \"1 us\"\n[port]\nbandwidth = \"1 GB/s\"\n", "test");
-  const CommMatrix matrix = random_regular(64, 6, {262144, 1}, 3);
-  const Schedule plan =
-      make_schedule(Problem{.matrix = matrix, .topology = machine.topology.get()}, "clos_coloring");
-  const Schedule routed = without_paths(plan);
-  const Simulation chosen = simulate(matrix, plan, machine, {.executor = "phased"});
-  EXPECT_EQ(chosen.link_contention, 0U);
-  EXPECT_LT(chosen.seconds, 1.01 * port_bound_s(matrix, machine) + 6e-6);
-  EXPECT_GT(simulate(matrix, routed, machine, {.executor = "phased"}).link_contention, 0U);
-  const PacketRun packets = simulate_packets(matrix, plan, machine, {.executor = "phased"});
-  EXPECT_LE(packets.link_bound_slots, packets.port_bound_slots);
-  EXPECT_GT(simulate_packets(matrix, routed, machine, {.executor = "phased"}).link_bound_slots,
-            packets.port_bound_slots);
-}
-
 // --- networks that drop
 
 PacketOptions dropping(const char* executor, int buffer_packets = 32) {

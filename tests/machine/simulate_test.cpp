@@ -16,7 +16,7 @@ namespace {
 
 using namespace test;
 
-constexpr const char* executor_names[] = {"async", "phased", "barrier", "pairwise"};
+constexpr const char* executor_names[] = {"async", "phased", "pairwise"};
 
 // ---- closed forms
 
@@ -122,18 +122,15 @@ TEST(Simulate, CircuitsBlockUntilAllLinksAreFree) {
   EXPECT_EQ(result.link_contention, 1U);
 }
 
-TEST(Simulate, PhasesAndBarriersCostWhatTheySay) {
+TEST(Simulate, PhasesCostWhatTheySay) {
   Machine machine = plain("crossbar:4");
   machine.phase_s = 5e-6;
-  machine.barrier_s = 7e-6;
-  machine.barrier_level_s = 1e-6;
   std::vector<Message> entries;
   for (Rank rank = 0; rank < 4; ++rank) {
     for (Rank by = 1; by < 4; ++by) entries.push_back({rank, (rank + by) % 4, 1000});
   }
   const CommMatrix matrix = messages(4, entries);
   expect_close(run(matrix, machine, "lp", "phased").seconds, 3 * (5e-6 + 10e-6 + 1000e-6));
-  expect_close(run(matrix, machine, "lp", "barrier").seconds, 3 * (5e-6 + 10e-6 + 1000e-6 + 9e-6));
 }
 
 TEST(Simulate, UnexpectedMessagesAreCopied) {
@@ -341,7 +338,7 @@ TEST(SimulateLaw, LargerMessagesTakeLonger) {
     double before = 0;
     for (const Bytes factor : {1, 2, 4, 8, 16}) {
       const CommMatrix matrix = scaled(law_matrix(), factor);
-      const double seconds = run(matrix, machine, "coloring", "barrier").seconds;
+      const double seconds = run(matrix, machine, "coloring", "pairwise").seconds;
       EXPECT_GT(seconds, before);
       before = seconds;
     }
@@ -367,7 +364,7 @@ TEST(SimulateLaw, NamesOfRanksDoNotMatterOnACrossbar) {
                                              names[static_cast<std::size_t>(transfer.dst)]));
     }
   }
-  for (const char* const executor : {"async", "phased", "barrier"}) {
+  for (const char* const executor : {"async", "phased", "pairwise"}) {
     for (const Duplex duplex : {Duplex::full, Duplex::half}) {
       Machine machine = plain("crossbar:16");
       machine.duplex = duplex;

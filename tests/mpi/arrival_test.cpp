@@ -18,9 +18,8 @@ std::vector<mpi::PlanOptions> all_walks() {
           {.scheduler = "rs_nh", .executor = "phased"},
           {.scheduler = "rs_nh", .executor = "phased", .phased = {.in_flight = 3}},
           {.scheduler = "coloring", .executor = "phased", .watchdog_s = 60},
-          {.scheduler = "coloring", .executor = "barrier"},
           {.scheduler = "rex", .executor = "phased"},
-          {.scheduler = "rex", .executor = "barrier", .watchdog_s = 60},
+          {.scheduler = "rex", .executor = "pairwise", .watchdog_s = 60},
           {.scheduler = "rs_nh", .executor = "depend", .hosts = "1"},
           {.scheduler = "coloring", .executor = "depend", .hosts = "1", .watchdog_s = 60}};
 }
@@ -119,7 +118,7 @@ TEST(Arrivals, ABroadcastIsHandedOverToo) {
 TEST(Watchdog, NamesTheRankThatDoesNotCome) {
   if (test::world_size() != 4) GTEST_SKIP() << "on 4 ranks";
   const bool is_late = test::world_rank() == 2;
-  for (const std::string executor : {"async", "phased", "barrier", "depend"}) {
+  for (const std::string executor : {"async", "phased", "depend"}) {
     SCOPED_TRACE(std::string(executor));
     const mpi::PlanOptions options{
         .scheduler = "coloring", .executor = executor, .hosts = "1", .watchdog_s = 0.15};

@@ -182,7 +182,7 @@ TEST(Auto, EffortSaysWhatIsMeasured) {
 
 TEST(Auto, KeepsToTheExecutorThatIsAskedFor) {
   const CommMatrix matrix = some_matrix();
-  for (const char* const name : {"async", "phased", "barrier", "depend"}) {
+  for (const char* const name : {"async", "phased", "depend"}) {
     const std::string executor = name;
     mpi::Plan plan =
         plan_for(matrix, automatic({.executor = executor, .automatic = {.machine = "ethernet-1g"}}));

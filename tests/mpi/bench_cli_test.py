@@ -67,7 +67,7 @@ class CommandLine(Bench):
             self.assertIn(json.loads(done.stdout)["error"]["code"], ("io", "invalid_argument"))
 
     def test_json_has_one_object_per_method(self):
-        methods = "ac,lp,gm,cgm,rs_n,rs_n:barrier,coloring,coloring:async"
+        methods = "ac,lp,gm,cgm,rs_n,rs_n:pairwise,coloring,coloring:async"
         methods += ",alltoallv,neighbor,isend,persistent,nbx"
         lines = self.lines(
             4, "--matrix", self.matrix, "--schedulers", methods, "--reps", "3", "--seed", "5", "--batch", "2"
@@ -91,7 +91,7 @@ class CommandLine(Bench):
         self.assertEqual(planned[0]["phases"], 1)
         self.assertEqual(planned[6]["phases"], 2)
         self.assertEqual(
-            [line["executor"] for line in planned[4:8]], ["phased", "barrier", "phased", "async"]
+            [line["executor"] for line in planned[4:8]], ["phased", "pairwise", "phased", "async"]
         )
         for line in planned:
             parts = [line[f"{part}_seconds"] for part in ("gather", "schedule", "check", "bind")]
@@ -137,10 +137,17 @@ class CommandLine(Bench):
         self.assertEqual([line["max_sends_in_flight"] for line in lines], [1, 1])
 
     def test_forwarding_and_the_cost_of_a_phase(self):
-        options = ("--schedulers", "rex,rex:barrier,rex:async,kpbs", "--reps", "2", "--phase-cost-bytes", "7")
+        options = (
+            "--schedulers",
+            "rex,rex:pairwise,rex:async,kpbs",
+            "--reps",
+            "2",
+            "--phase-cost-bytes",
+            "7",
+        )
         lines = self.lines(4, "--matrix", self.matrix, *options)
         self.assertEqual([line["verified"] for line in lines], [True, True, None, True])
-        self.assertIn("use an executor that has phases (phased, barrier", lines[2]["refused"])
+        self.assertIn("use an executor that has phases (phased, pairwise", lines[2]["refused"])
         self.assertEqual({line["phase_cost_bytes"] for line in lines}, {7})
 
     def test_broadcasts(self):

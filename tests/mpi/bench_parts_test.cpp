@@ -108,18 +108,18 @@ Parsed parse(const std::string& line) {
 }
 
 TEST(CommandLine, MethodsHaveTheirExecutors) {
-  const Parsed parsed = parse("--matrix m.mtx --schedulers ac,lp,rs_n:barrier,alltoallv --reps 3 --seed 9");
+  const Parsed parsed = parse("--matrix m.mtx --schedulers ac,lp,rs_n:pairwise,alltoallv --reps 3 --seed 9");
   ASSERT_TRUE(parsed.options) << parsed.reply.err;
   const auto& methods = parsed.options->methods;
   ASSERT_EQ(methods.size(), 4U);
   EXPECT_EQ(methods[0].executor, "async");
   EXPECT_EQ(methods[1].executor, "phased");
   EXPECT_EQ(methods[2].scheduler, "rs_n");
-  EXPECT_EQ(methods[2].executor, "barrier");
+  EXPECT_EQ(methods[2].executor, "pairwise");
   EXPECT_TRUE(methods[3].is_peer);
-  const Parsed all_barrier = parse("--matrix m.mtx --schedulers ac,lp:async --executor barrier");
-  EXPECT_EQ(all_barrier.options->methods[0].executor, "barrier");
-  EXPECT_EQ(all_barrier.options->methods[1].executor, "async");
+  const Parsed all_pairwise = parse("--matrix m.mtx --schedulers ac,lp:async --executor pairwise");
+  EXPECT_EQ(all_pairwise.options->methods[0].executor, "pairwise");
+  EXPECT_EQ(all_pairwise.options->methods[1].executor, "async");
 }
 
 TEST(CommandLine, BroadcastsHaveTheirMethods) {
@@ -152,14 +152,14 @@ TEST(Verification, BroadcastsAreTheSameForAll) {
 
 TEST(CommandLine, MethodsMayBeBlindOrCombine) {
   const Parsed parsed =
-      parse("--matrix m --hosts 4 --schedulers coloring:barrier,coloring:barrier@blind,ac@combine");
+      parse("--matrix m --hosts 4 --schedulers coloring:pairwise,coloring:pairwise@blind,ac@combine");
   ASSERT_TRUE(parsed.options) << parsed.reply.err;
   EXPECT_EQ(parsed.options->plan.hosts, "4");
   const auto& methods = parsed.options->methods;
   EXPECT_FALSE(methods[0].blind || methods[0].combine);
   EXPECT_TRUE(methods[1].blind);
   EXPECT_EQ(methods[1].scheduler, "coloring");
-  EXPECT_EQ(methods[1].executor, "barrier");
+  EXPECT_EQ(methods[1].executor, "pairwise");
   EXPECT_TRUE(methods[2].combine);
   EXPECT_EQ(methods[2].executor, "async");
 }

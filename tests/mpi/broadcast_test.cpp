@@ -149,8 +149,9 @@ TEST(BroadcastErrors, WrongOptionsAreNamed) {
   expect_refused(invalid, "BroadcastOptions::bytes is negative: -1", {.bytes = -1});
   expect_refused(ErrorCode::limit, "more than max_bytes", {.bytes = max_bytes + 1});
   expect_refused(invalid, "unknown broadcast \"tree\"; known: lib, reb", {.broadcaster = "tree"});
-  expect_refused(invalid, "a broadcast takes the executor phased, or one that sends all at once, not barrier",
-                 {.executor = "barrier"});
+  expect_refused(invalid,
+                 "a broadcast takes the executor phased, or one that sends all at once, not pairwise",
+                 {.executor = "pairwise"});
   test::expect_same_error(invalid, "MPI_COMM_NULL", [] { BroadcastPlan(MPI_COMM_NULL, {}); });
 }
 

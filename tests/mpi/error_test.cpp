@@ -54,8 +54,8 @@ TEST(Errors, OptionsThatDifferNameTwoRanksAndBothValues) {
                         {.scheduler = "no such"});
   expect_option_refused("option seed differs: 0" + on + "18446744073709551615 on " + last_rank(),
                         {.seed = ~std::uint64_t{0}});
-  expect_option_refused("option executor differs: auto" + on + "barrier on " + last_rank(),
-                        {.executor = "barrier"});
+  expect_option_refused("option executor differs: auto" + on + "pairwise on " + last_rank(),
+                        {.executor = "pairwise"});
   expect_option_refused("option async.max_sends differs: 0" + on + "3 on " + last_rank(),
                         {.async = {.max_sends = 3}});
   expect_option_refused("option device.chunk differs: 1048576" + on + "16 on " + last_rank(),
@@ -83,7 +83,7 @@ TEST(Errors, WrongOptionsAreRefused) {
          {.phase_cost_bytes = max_bytes + 1});
   expect("option watchdog is -1, not a time of 0 or more", {.watchdog_s = -1});
   expect("unknown topology \"star\"", {.topology = "star:3"});
-  expect("unknown executor \"fast\"; known: async, phased, barrier", {.executor = "fast"});
+  expect("unknown executor \"fast\"; known: async, phased, pairwise", {.executor = "fast"});
   expect("the executor handshake does not run on MPI", {.executor = "handshake"});
   expect("option planning has the unknown value 17", {.planning = static_cast<mpi::Planning>(17)});
   expect("option combine makes one message of what one host sends another", {.hosts = "", .combine = true});
@@ -108,7 +108,7 @@ TEST(Errors, ASchedulerThatForwardsNeedsPhases) {
   test::expect_same_error(
       ErrorCode::not_applicable,
       "rex forwards messages over other ranks, which takes phases one after the other: use an executor "
-      "that has phases (phased, barrier, pairwise",
+      "that has phases (phased, pairwise",
       [] { Plan(MPI_COMM_WORLD, ring(), {.scheduler = "rex", .executor = "async"}); });
 }
 

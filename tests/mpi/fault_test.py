@@ -41,7 +41,7 @@ class Faults(unittest.TestCase):
             self.assertEqual(heard, {rank: "done" for rank in range(RANKS)}, case)
 
     def test_the_watchdog_leads_to_the_rank_at_fault(self):
-        cases = ["freeze/async/all/2", "freeze/phased/ring/2", "freeze/barrier/all/2"]
+        cases = ["freeze/async/all/2", "freeze/phased/ring/2", "freeze/pairwise/all/2"]
         cases += ["freeze/depend/all/2", "freeze/combined/all/2", "freeze/combined/ring/2"]
         cases += ["freeze/memory/all/2", "freeze/memory/ring/2"]
         options = []
@@ -64,7 +64,7 @@ class Faults(unittest.TestCase):
                 self.assertIn(VICTIM, blamed, message)
 
     def test_planning_and_binding_are_watched(self):
-        cases = ["plan_freeze/phased/all/2", "bind_freeze/barrier/all/2"]
+        cases = ["plan_freeze/phased/all/2", "bind_freeze/phased/all/2"]
         if IS_OPENMPI_5:
             cases += ["plan/async/all/2", "bind/depend/all/2"]
         done, said = run(cases, *(["--continuous"] if IS_OPENMPI_5 else []))
@@ -78,8 +78,8 @@ class Faults(unittest.TestCase):
     @unittest.skipUnless(IS_OPENMPI_5, "only Open MPI 5 has a fault tolerance that is known here")
     def test_a_rank_that_dies_is_named_without_a_watchdog(self):
         cases = [
-            *("kill/async/all/0", "kill/phased/ring/0", "kill/barrier/ring/0", "kill/depend/ring/0"),
-            *("plan/phased/all/0", "bind/barrier/all/0", "bind/depend/all/0"),
+            *("kill/async/all/0", "kill/phased/ring/0", "kill/depend/ring/0"),
+            *("plan/phased/all/0", "bind/phased/all/0", "bind/depend/all/0"),
             *("late/phased/all/0", "late/depend/all/0"),
             *("kill/combined/all/0", "kill/combined/ring/0", "bind/combined/all/0"),
             *("kill/memory/all/0", "kill/memory/ring/0", "bind/memory/all/0"),

@@ -116,7 +116,7 @@ TEST(FieldsOfAnyType, ArriveWithEverySchedulerAndExecutor) {
       {.scheduler = "coloring", .executor = "async"},
       {.scheduler = "coloring", .executor = "async", .async = {.max_sends = 1}},
       {.scheduler = "rs_nh", .executor = "phased"},
-      {.scheduler = "birkhoff", .executor = "barrier"},
+      {.scheduler = "birkhoff", .executor = "phased"},
       {.scheduler = "rex", .executor = "phased", .watchdog_s = 60}};
   for (const mpi::PlanOptions& options : all) {
     SCOPED_TRACE(options.scheduler + ", " + std::string(options.executor));
@@ -195,7 +195,7 @@ void expect_none_of_the_empty(const mpi::PlanOptions& options, bool all_empty) {
 
 TEST(FieldsOfAnyType, MessagesWithoutElementsAreNotHandedOver) {
   for (const bool all_empty : {false, true}) {
-    for (const std::string executor : {"async", "phased", "barrier", "depend"})
+    for (const std::string executor : {"async", "phased", "depend"})
       expect_none_of_the_empty({.scheduler = "coloring", .executor = executor, .hosts = "1"}, all_empty);
     expect_none_of_the_empty({.scheduler = "coloring", .executor = "async", .async = {.max_sends = 1}},
                              all_empty);
@@ -243,7 +243,7 @@ void expect_arrays(const std::string& executor) {
 }
 
 TEST(Arrays, HoldTheMessagesOfAllPartners) {
-  for (const std::string executor : {"async", "phased", "barrier", "depend"}) expect_arrays(executor);
+  for (const std::string executor : {"async", "phased", "depend"}) expect_arrays(executor);
 }
 
 TEST(FieldErrors, AreTheSameOnAllRanks) {

@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const std::vector<nuice::Partner> destinations = {{1 - rank, sizeof out}};
-  plan.emplace(MPI_COMM_WORLD, destinations, nuice::mpi::PlanOptions{.executor = "barrier"});
+  plan.emplace(MPI_COMM_WORLD, destinations, nuice::mpi::PlanOptions{.executor = "depend"});
   const std::vector<nuice::SendBuffer> send = {{&out, sizeof out}};
   const std::vector<nuice::ReceiveBuffer> receive = {{&in, sizeof in}};
   exchange.emplace(plan->bind(send, receive));

@@ -50,7 +50,7 @@ TEST(FromTable, CarriesSplitMessagesWithEveryExecutor) {
     const CommMatrix matrix = complete(n, message_bytes);
     const Schedule schedule = test::split_schedule(matrix, piece_bytes, num_phases);
     SCOPED_TRACE("pieces of " + std::to_string(piece_bytes));
-    for (const std::string executor : {"async", "phased", "barrier"})
+    for (const std::string executor : {"async", "phased", "pairwise"})
       expect_exchanged(matrix, schedule, {.scheduler = "split", .executor = executor});
     expect_exchanged(matrix, schedule,
                      {.scheduler = "split", .executor = "async", .async = {.max_sends = 2}});
@@ -94,7 +94,7 @@ Schedule detour_schedule(const CommMatrix& matrix) {
 
 TEST(FromTable, CarriesForwardedMessages) {
   const CommMatrix matrix = complete(test::world_size(), 10'000);
-  for (const std::string executor : {"phased", "barrier"}) {
+  for (const std::string executor : {"phased", "pairwise"}) {
     expect_exchanged(matrix, make_schedule(matrix, "rex"), {.scheduler = "loaded", .executor = executor});
     expect_exchanged(matrix, detour_schedule(matrix), {.scheduler = "detour", .executor = executor});
   }

@@ -153,27 +153,6 @@ TEST(Tags, ThatRunOutBeginAgainOnACommunicatorThatNobodyUses) {
   EXPECT_EQ(received[1], 200 + from);
 }
 
-/// One clock: the ranks are of one machine.
-std::int64_t now_us() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
-}
-
-TEST(Barrier, NobodyIsThroughBeforeTheLastHasCome) {
-  const Communicator comm(MPI_COMM_WORLD, 0);
-  DisseminationBarrier barrier(comm, 3);
-  for (Rank last = 0; last < comm.num_ranks(); ++last)
-    for (const bool block : {false, true}) {
-      std::int64_t begin_us = 0;
-      if (comm.rank() == last) begin_us = now_us();
-      while (!barrier.have_come(block)) EXPECT_TRUE(barrier.is_under_way());
-      const std::int64_t end_us = now_us();
-      EXPECT_FALSE(barrier.is_under_way());
-      MPI_Bcast(&begin_us, 1, MPI_INT64_T, last, comm.get());
-      EXPECT_LE(begin_us, end_us);
-    }
-}
-
 TEST(Receives, NothingIsWrittenByOnesThatWereCancelled) {
   const Communicator comm(MPI_COMM_WORLD, 0);
   const Rank to = (comm.rank() + 1) % comm.num_ranks();

@@ -117,7 +117,7 @@ TEST(Listing, APartnerMayStandThereSeveralTimes) {
   const Rank n = test::world_size();
   using enum mpi::Planning;
   const auto ways = std::to_array<Way>({{"rs_n", "phased"},
-                                        {"coloring", "barrier"},
+                                        {"coloring", "phased"},
                                         {"ac", "async"},
                                         {"slices", "phased"},
                                         {"slices", "async"},

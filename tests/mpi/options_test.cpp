@@ -91,12 +91,12 @@ class Environment {
 std::vector<Partner> ring() { return {{(test::world_rank() + 1) % test::world_size(), 100}}; }
 
 TEST(OptionsAtRunTime, OverrideThePlansOfAllRanks) {
-  const Environment set("scheduler=coloring executor=barrier", 0);
+  const Environment set("scheduler=coloring executor=pairwise", 0);
   mpi::Plan plan(MPI_COMM_WORLD, ring(), {.scheduler = "lp", .seed = 5});
   EXPECT_EQ(plan.info().scheduler, "coloring");
-  EXPECT_EQ(plan.info().executor, "barrier");
+  EXPECT_EQ(plan.info().executor, "pairwise");
   EXPECT_EQ(plan.info().seed, 5U);
-  EXPECT_EQ(plan.info().overridden, "scheduler=coloring executor=barrier");
+  EXPECT_EQ(plan.info().overridden, "scheduler=coloring executor=pairwise");
   mpi::Plan own(MPI_COMM_WORLD, ring(), {.scheduler = "lp", .environment = false});
   EXPECT_EQ(own.info().scheduler, "lp");
   EXPECT_EQ(own.info().overridden, "");

@@ -192,7 +192,7 @@ TEST(Observer, SeesPlansExchangesAndPhases) {
   std::vector<double> sent(ones.size());
   std::vector<double> received(ones.size());
   Exchange exchange = alltoallv_init(MPI_COMM_WORLD, sent, ones, places, received, ones, places,
-                                     mpi::PlanOptions{.scheduler = "coloring", .executor = "barrier"});
+                                     mpi::PlanOptions{.scheduler = "coloring", .executor = "phased"});
   for (int i = 0; i < 3; ++i) {
     exchange.start();
     EXPECT_EQ(seen.begun[1], seen.ended[1] + 1);

@@ -174,7 +174,7 @@ TEST(Plan, LeavesTheUsersMessagesAlone) {
 TEST(Plan, MayBeFreedBeforeItsExchanges) {
   const CommMatrix matrix = some_matrix();
   const auto column = test::column_of(matrix, test::world_rank());
-  for (const std::string executor : {"async", "phased", "barrier"}) {
+  for (const std::string executor : {"async", "phased", "pairwise"}) {
     mpi::Plan plan = plan_for(matrix, {.executor = executor});
     const test::Blocks send = test::payload_to_send(test::world_rank(), plan.destinations());
     test::Blocks receive = test::poisoned(column);
@@ -200,7 +200,7 @@ TEST(Plan, CanBeMadeAndFreedManyTimes) {
   // mpi_soak_test counts what is left of them.
   const CommMatrix matrix = some_matrix();
   for (int i = 0; i < test::rounds(40, 300); ++i) {
-    mpi::Plan plan = plan_for(matrix, {.executor = "barrier"});
+    mpi::Plan plan = plan_for(matrix, {.executor = "depend"});
     test::BoundPlan bound(plan);
     bound.exchange.start();
     bound.exchange.wait();

@@ -98,7 +98,7 @@ struct Kind {
 constexpr Kind kinds[] = {{"ac", "async"},
                           {"ac", "async", 2},
                           {"rs_nh", "phased"},
-                          {"coloring", "barrier"},
+                          {"coloring", "pairwise"},
                           {"rex", "phased"},
                           {"coloring", "depend"},
                           {"rs_nh", "depend"},

@@ -60,7 +60,7 @@ WAYS = {
     "notices": "-sf_nuice_scheduler rs_nh -sf_nuice_executor depend -sf_nuice_plan_at 1",
     "few at a time": "-sf_nuice_scheduler lpt -sf_nuice_executor async -sf_nuice_options 'async.max_sends=2'",
     "at once": "-sf_nuice_executor async -sf_nuice_plan_at 2",
-    "barrier": "-sf_nuice_scheduler lp -sf_nuice_executor barrier",
+    "pairwise": "-sf_nuice_scheduler lp -sf_nuice_executor pairwise",
     "forwarded": "-sf_nuice_scheduler bruck -sf_nuice_options 'hosts=1 planning=root' -sf_nuice_plan_at 1",
 }
 
@@ -132,9 +132,9 @@ def test_results_are_right_while_basic_and_plan_take_turns():
 
 
 def test_whoever_names_a_way_gets_it_untried():
-    printed = said(2, OWN_TEST, *LOAD, "-trials", "40", *shlex.split(WAYS["barrier"]), "-sf_view")
+    printed = said(2, OWN_TEST, *LOAD, "-trials", "40", *shlex.split(WAYS["pairwise"]), "-sf_view")
     assert "all right" in printed
-    assert "executor barrier" in printed
+    assert "executor pairwise" in printed
     assert "timed in" not in printed
 
 

@@ -121,7 +121,7 @@ def test_following() -> None:
 def test_small_at_scale() -> None:
     rows = quick("small_at_scale")
     checked = [row for row in rows if row["part"] == "check"]
-    assert {row["method"] for row in checked} > {"direct", "combine", "tuna"}
+    assert {row["method"] for row in checked} == {"direct", "combine", "bruck, radix 2", "bruck_kport"}
     assert all(0.5 < row["model_over_simulated"] < 2 for row in checked)
     large = {row["method"]: row for row in rows if row["part"] == "modelled"}
     # Radix 2 hands every byte on 8 times; what is combined passes each port once.
@@ -296,18 +296,9 @@ def test_bytes_measures_every_one_port_scheduler() -> None:
 @pytest.mark.long
 def test_packets() -> None:
     figures = quick("packets")
-    assert {f["part"] for f in figures} == {"orders", "paths", "drops", "speed"}
+    assert {f["part"] for f in figures} == {"orders", "routing", "drops", "speed"}
     bounded = ("fifo", "voq", "over_2", "over_8", "over_32")
     assert all(f[key] >= 1 for f in figures for key in bounded if key in f)
-    on_full_trees = [
-        f
-        for f in figures
-        if f.get("method", "").startswith("clos_coloring") and f["topology"] == "fattree:18x18"
-    ]
-    assert on_full_trees and all(f["phases"] == 8 for f in on_full_trees)
-    next_group = {f["method"]: f["voq"] for f in figures if f.get("sizes") == "next group"}
-    # Detours relieve the cables.
-    assert 2 * next_group["path_coloring:depend"] < next_group["link_list:depend"]
 
 
 @pytest.mark.skipif(shutil.which("caminos") is None, reason="caminos is not installed")

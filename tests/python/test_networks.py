@@ -51,16 +51,12 @@ def test_no_link_carries_more_than_its_slots(
     name: str, matrix: nuice.CommMatrix, seed: int, spec: str
 ) -> None:
     net = nuice.make_topology(spec)
-    if reason := nuice.find_scheduler(name).why_not(matrix, seed, topology=net):
-        assert name == "clos_coloring" and "trees of switches" in reason and "fattree" not in spec
-        return
     plan = nuice.plan(matrix, name, seed, topology=net)
     assert plan.verified
     for transfers in phases_of(plan.schedule):
         assert all(count <= net.link(link).slots for link, count in load_of_links(net, transfers).items())
     assert plan.link_rounds == plan.phases
-    if not plan.schedule.has_paths:  # the bounds are those of the network's routes
-        assert plan.phases >= plan.link_bounds.phases and plan.phase_bytes >= plan.link_bounds.bytes
+    assert plan.phases >= plan.link_bounds.phases and plan.phase_bytes >= plan.link_bounds.bytes
 
 
 @given(matrix=comm_matrices(), spec=st.sampled_from(SPECS), name=st.sampled_from(("lp", "rs_n", "ac")))
@@ -160,7 +156,7 @@ def test_compare_on_a_network(nuice_main, tmp_path: Path) -> None:
     assert result["topology"] == "torus:4x4"
     rows = {row["scheduler"]: row for row in result["schedulers"]}
     applicable = [name for name in LINK_FREE if rows[name]["applicable"]]
-    assert len(applicable) == len(LINK_FREE) - 1 and "clos_coloring" not in applicable
+    assert len(applicable) == len(LINK_FREE)
     assert all(rows[name]["link_rounds"] == rows[name]["phases"] for name in applicable)
     assert rows["coloring"]["link_rounds"] > rows["link_coloring"]["link_rounds"]
     assert rows["link_coloring"]["rounds_to_bound"] < 1.2

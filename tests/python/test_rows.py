@@ -48,7 +48,7 @@ def test_rows_of_a_shared_object(toy_rows: Path, nuice_command, tmp_path: Path) 
         "simulated": True,
         "on_mpi": False,
         "source": "tests/toy",
-        "summary": "waits for all ranks after every phase",
+        "summary": "all sends at once, of schedules without node contention",
     }
     shutil.copy(toy_rows, tmp_path / "mine.so")  # by its name alone, from where it lies
     assert nuice_command("--plugin", "mine.so", "list", "--json").json() == listed

@@ -232,7 +232,6 @@ def running(words: str) -> bool:
         ("--preset", "x"),
         ("--ports-per-host", "5"),
         ("--preset", "fabric", "--ports-per-host", "2"),
-        ("--preset", "fabric2", "--ports-per-host", "2"),
     ],
 )
 def test_a_failed_start_leaves_nothing_behind(words):
@@ -452,73 +451,3 @@ def stop_host(signum: int) -> None:
 slow_port = (lambda: testbed("port", "2", "5mbit"), lambda: testbed("port", "2", "50mbit"))
 stopped_host = (lambda: stop_host(signal.SIGSTOP), lambda: stop_host(signal.SIGCONT))
 failed_switch = (lambda: testbed("switch", "down"), lambda: testbed("switch", "up"))
-
-
-SEND = """
-import socket, sys
-with socket.create_connection((sys.argv[1], 5000), timeout=20) as peer:
-    peer.sendall(bytes(400_000))
-    peer.shutdown(socket.SHUT_WR)
-    peer.recv(1)
-"""
-TAKE = """
-import socket
-with socket.create_server(("0.0.0.0", 5000)) as door:
-    print("ready", flush=True)
-    peer, _ = door.accept()
-    while peer.recv(65536):
-        pass
-    peer.sendall(b"x")
-"""
-
-
-def bytes_by_spine(there: network.Network, leaf: int) -> list[int]:
-    """That a leaf has sent up to each spine."""
-    found = []
-    for spine in (0, 1):
-        words = ["ip", "-n", f"{there.prefix}l{leaf}", "-s", "-j", "link", "show", f"u{spine}"]
-        found.append(json.loads(subprocess.check_output(words))[0]["stats64"]["tx"]["bytes"])
-    return found
-
-
-def send(there: network.Network, src: int, dst: int) -> None:
-    taking = ["ip", "netns", "exec", there.host(dst), sys.executable, "-c", TAKE]
-    sending = ["ip", "netns", "exec", there.host(src), sys.executable, "-c", SEND, there.address(dst)]
-    with subprocess.Popen(taking, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None and server.stdout.readline() == "ready\n"
-        try:
-            subprocess.run(sending, check=True, timeout=60)
-            server.wait(20)
-        finally:
-            server.kill()
-
-
-@needs_network
-@pytest.mark.slow
-def test_chosen_ways_are_taken_and_the_hash_comes_back(tmp_path: Path) -> None:
-    plan = tmp_path / "ways.plan"
-    made = testbed("up", "--preset", "fabric2", "--hosts", "4", "--rate", "100mbit")
-    assert made.returncode == 0, made.stderr
-    try:
-        there = network.current(NAME)
-        for spine in (1, 0):
-            plan.write_text(f"nuice-schedule 1\n0 2 @{spine} 0>2:0+9\n3 1 @0 3>1:0+9\n0 1 @0 0>1:0+9\n")
-            assert "3 pairs" in testbed("ways", str(plan)).stdout
-            before = bytes_by_spine(there, 0)
-            send(there, 1, 3)
-            change = [now - then for now, then in zip(bytes_by_spine(there, 0), before, strict=True)]
-            assert change[spine] > 400_000 > 10_000 > change[1 - spine]
-        assert testbed("ways").stdout == "all by the hash of ECMP\n"
-        rules = subprocess.check_output(["ip", "-n", f"{there.prefix}l0", "rule", "show"], text=True)
-        assert "10.77" not in rules
-        send(there, 1, 2)  # below one leaf
-        plan.write_text("0 2 @2 0>2:0+9\n")
-        assert "no such rank or spine" in testbed("ways", str(plan)).stderr
-        plan.write_text("0 2 0>2:0+9\n")
-        assert "clos_coloring" in testbed("ways", str(plan)).stderr
-        status = json.loads(testbed("status", "--json").stdout)
-        assert len(status["hosts"]) == 4 and status["settings"]["spines"] == 2
-        assert testbed("switch", "down").returncode == 2
-    finally:
-        testbed("down", "--force")
-    assert namespaces() == []

@@ -126,7 +126,7 @@ def test_the_command_tells_draws_and_exports(nuice_command, tmp_path: Path) -> N
 
 @needs_mpi
 @pytest.mark.slow
-@pytest.mark.parametrize("executor", ["async", "phased", "barrier", "pairwise", "depend"])
+@pytest.mark.parametrize("executor", ["async", "phased", "pairwise", "depend"])
 def test_every_executor_is_seen(executor: str, tmp_path: Path) -> None:
     matrix = nuice.random_regular(4, 2, unit_bytes=40_000, seed=3)
     nuice.save_matrix_market(tmp_path / "m.mtx", matrix)

@@ -144,7 +144,7 @@ class Soak {
 
   void exchange_by_plan() {
     static constexpr std::array schedulers = {"coloring", "rs_n", "ac", "lp"};
-    static constexpr std::array executors = {"async", "phased", "barrier", "pairwise", "depend"};
+    static constexpr std::array executors = {"async", "phased", "pairwise", "depend"};
     const mpi::PlanOptions how = {.scheduler = schedulers[random_.below(schedulers.size())],
                                   .executor = executors[random_.below(executors.size())],
                                   .watchdog_s = watchdog_s_};

@@ -49,7 +49,7 @@ inline double worst_excess(const Schedule& schedule, const Topology& topology) {
     std::map<LinkId, double> load;
     for (const Transfer& transfer : schedule.transfers(phase)) {
       std::vector<LinkId> route;
-      topology.append_way(transfer.src, transfer.dst, transfer.path, route);
+      topology.append_route(transfer.src, transfer.dst, route);
       for (const LinkId link : route) {
         const double capacity = topology.link(link).capacity;
         load[link] += 1;

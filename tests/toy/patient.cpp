@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// patient: no rank begins a phase before all have finished the one before.
+// patient: sends all at once, but only of schedules without node contention.
 #include "toy.hpp"
 
 namespace nuice::toy {
 
 const Executor patient{.name = "patient",
-                       .summary = "waits for all ranks after every phase",
+                       .summary = "all sends at once, of schedules without node contention",
                        .source = "tests/toy",
-                       .pace = Pace::barriers,
+                       .pace = Pace::at_once,
                        .needs = direct | one_port,
                        .on_mpi = false};
 

@@ -10,7 +10,7 @@ namespace {
 
 TEST(LoadRows, AddsThoseOfASharedObject) {
   load_rows(TOY_ROWS);
-  EXPECT_EQ(find_executor("patient").pace, Pace::barriers);
+  EXPECT_EQ(find_executor("patient").pace, Pace::at_once);
   const CommMatrix matrix = random_regular(8, 3, {64, 1}, 1);
   const Schedule schedule = make_schedule(matrix, "shift");
   EXPECT_FALSE(check(matrix, schedule, find_scheduler("shift").guarantees));

@@ -43,6 +43,6 @@ const Scheduler shift{.name = "shift",
                       .expected_unevenness = 0.7,
                       .planning_cost = PlanningCost{.fixed = 1000, .message = 10, .log = 10},
                       .gathers = false,
-                      .tried_with = Paces(Pace::phases, Pace::barriers)};
+                      .tried_with = Paces(Pace::phases, Pace::at_once)};
 
 }  // namespace nuice::toy

@@ -116,7 +116,6 @@ TEST_P(HostLaw, CombinedMessagesAreDeliveredInFewTransfers) {
       const auto violation = check(matrix, schedule, 0);
       ASSERT_FALSE(violation) << violation->text;
       EXPECT_NO_THROW(slice_all(matrix, schedule));  // the tables of the executors can hold it
-      if (scheduler.forwards_on_hosts != nullptr) continue;
       if ((scheduler.guarantees & one_port) != 0) expect_no_host_contention(schedule, hosts);
       const Schedule plan = make_schedule({.matrix = between, .seed = 3}, scheduler.name);
       std::size_t far = 0;
@@ -187,44 +186,6 @@ TEST(HostSchedule, IsAsByHand) {
             "0: 0>2(10) 3>0(40)\n1: 0>3(20)\n2: 1>2(30) 0>1(50)\n");
   EXPECT_EQ(text(make_combined_schedule({.matrix = matrix}, "coloring", hosts)),
             "0: 0>1(50) 1>0(30) 3>2(40)\n1: 0>2(60) 2>0(40)\n2: 2>3(20)\n");
-}
-
-/// Transfers inside hosts and between them.
-std::pair<std::size_t, std::size_t> near_and_far(const Schedule& schedule, const Hosts& hosts) {
-  std::pair<std::size_t, std::size_t> found{0, 0};
-  for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase)
-    for (const Transfer& transfer : schedule.transfers(phase))
-      ++(hosts.same(transfer.src, transfer.dst) ? found.first : found.second);
-  return found;
-}
-
-TEST(Tuna, GoesInsideTheHostFirstAndThenFromPlaceToPlace) {
-  const CommMatrix matrix = test::everybody_to_everybody(32, 100);
-  for (const Hosts& hosts : {parse_hosts("4", 32), Hosts([] {
-                               std::vector<Rank> dealt;
-                               for (Rank rank = 0; rank < 32; ++rank) dealt.push_back(rank % 8);
-                               return dealt;
-                             }())}) {
-    // Phases cost nothing: every rank sends to the 3 next to it and to one on each of 7 other hosts.
-    const Schedule straight =
-        make_combined_schedule({.matrix = matrix, .phase_cost_bytes = 0}, "tuna", hosts);
-    EXPECT_EQ(straight.num_phases(), 2U);
-    EXPECT_EQ(near_and_far(straight, hosts), std::pair(std::size_t{32 * 3}, std::size_t{32 * 7}));
-    // They cost all: by bits, 2 of the place and 3 of the host, and no more bytes between hosts than these need.
-    const Schedule bits =
-        make_combined_schedule({.matrix = matrix, .phase_cost_bytes = 1 << 30}, "tuna", hosts);
-    EXPECT_EQ(bits.num_phases(), 5U);
-    EXPECT_EQ(near_and_far(bits, hosts), std::pair(std::size_t{32 * 2}, std::size_t{32 * 3}));
-    for (PhaseId phase = 0; phase < 2; ++phase)
-      for (const Transfer& transfer : bits.transfers(phase))
-        EXPECT_TRUE(hosts.same(transfer.src, transfer.dst));
-  }
-}
-
-TEST(Tuna, TakesHostsOfUnequalSizeForNone) {
-  const CommMatrix matrix = test::everybody_to_everybody(7, 100);
-  const Problem problem{.matrix = matrix};
-  EXPECT_TRUE(make_combined_schedule(problem, "tuna", parse_hosts("2", 7)) == make_schedule(problem, "tuna"));
 }
 
 TEST(HostSchedule, LeavesSchedulersAloneThatKnowTheNetwork) {

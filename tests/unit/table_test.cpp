@@ -78,7 +78,7 @@ TEST(Executors, HaveUniqueNamesTextAndSource) {
     EXPECT_TRUE(row.has_phases() || !row.carries_out(0)) << row.name << " would forward without phases";
   }
   EXPECT_ERROR(find_executor("fast"), ErrorCode::invalid_argument,
-               {"unknown executor \"fast\"; known: async, phased, barrier, pairwise, depend"});
+               {"unknown executor \"fast\"; known: async, phased, pairwise, depend"});
 }
 
 TEST(Executors, OnlyThoseWithPhasesForward) {

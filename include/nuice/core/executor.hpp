@@ -19,9 +19,8 @@ namespace nuice {
 
 /// What a rank waits for before it goes on.
 enum class Pace : std::uint8_t {
-  at_once,   ///< For nothing: all sends leave in the order of the schedule.
-  phases,    ///< For its own send and receive of a phase.
-  barriers,  ///< As phases, and for all ranks after every phase.
+  at_once,  ///< For nothing: all sends leave in the order of the schedule.
+  phases,   ///< For its own send and receive of a phase.
   pairs,  ///< As phases; two ranks that exchange meet first, and the lower one receives first where a port needs that.
   notices,  ///< For notices that the transfers before it on its ports and links have completed (dependencies.hpp).
   inquiries,  ///< For its receivers, which it asks before every message. It needs no schedule.
@@ -43,7 +42,7 @@ struct Executor {
 
   bool needs_schedule() const { return without_scheduler.empty(); }
   /// Phase by phase. Only such executors carry out schedules that forward messages.
-  bool has_phases() const { return pace == Pace::phases || pace == Pace::barriers || pace == Pace::pairs; }
+  bool has_phases() const { return pace == Pace::phases || pace == Pace::pairs; }
   /// By simulate(), or without a schedule by simulate_drs_n(). Notices are only modelled, or simulated packet by
   /// packet (simulate_packets()).
   bool is_simulated() const { return pace != Pace::notices; }

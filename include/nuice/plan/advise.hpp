@@ -129,16 +129,6 @@ Advice advise(const CommMatrix& matrix, const Machine& machine, const AdviceOpti
 /// The choice's schedule, made again if deciding has not made it. Empty for drs_n. Throws Error as make_schedule().
 Schedule advised_schedule(const CommMatrix& matrix, const Machine& machine, const Advice& advice);
 
-struct ChosenPaths {
-  std::string candidate;  ///< "clos_coloring:depend"
-  double seconds;
-};
-
-/// What the exchange would take if every sender could choose its messages' paths: the best of the schedulers that choose them,
-/// with depend, packet by packet. Nothing on machines that are not lossless, route adaptively, or whose network has one way only
-/// for every message. Throws as advise() for machine and matrix. Cost: that of these schedulers, and of a simulation each.
-std::optional<ChosenPaths> advise_paths(const CommMatrix& matrix, const Machine& machine);
-
 struct MeasuredExchange {
   std::size_t candidate;  ///< Index into Advice::candidates.
   double seconds;

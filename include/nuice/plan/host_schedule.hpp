@@ -34,8 +34,7 @@ Schedule make_host_schedule(const Problem& problem, std::string_view name, const
 /// carries the messages inside hosts, scattered on the other side in the last. Between them are the phases of the hosts'
 /// schedule, one of all at once for "ac". Fewer, larger messages between hosts for two more inside them: for small ones.
 /// A transfer then carries parts of several messages: executors with phases.
-/// A row with forwards_on_hosts (tuna) makes the schedule itself, and all ranks of a host take part.
-/// Promises delivery only; for other schedulers with one_port also that find_host_contention() finds nothing.
+/// Promises delivery only; for schedulers with one_port also that find_host_contention() finds nothing.
 /// Cost: that of the scheduler on the hosts' matrix, and O(m log m). Throws as make_host_schedule(), and not_applicable for
 /// schedulers that promise link_free.
 Schedule make_combined_schedule(const Problem& problem, std::string_view name, const Hosts& hosts);

@@ -28,7 +28,7 @@ struct Problem {
   const CommMatrix& matrix;
   std::uint64_t seed = 0;
   /// The cost of a phase in addition to its largest transfer, as the bytes that could be sent in that time: alpha / beta. Only
-  /// schedulers that weigh phases against bytes (kpbs, bruck, tuna) look at it. Between 0 and max_bytes.
+  /// schedulers that weigh phases against bytes (kpbs, bruck) look at it. Between 0 and max_bytes.
   Bytes phase_cost_bytes = default_phase_cost_bytes;
   /// The network, rank i of the matrix being its rank i. Rows that promise link_free need one; the others do not look.
   const Topology* topology = nullptr;
@@ -111,14 +111,8 @@ struct Scheduler {
   /// host sends another is contiguous.
   std::vector<PhaseId> (*phases_between_hosts)(const Problem&, const Hosts&) = nullptr;
 
-  /// Of a row that forwards: a schedule for hosts with several ranks, between all of them. Without it one rank of a host gathers what
-  /// its ranks have for others, and hands out what comes (make_combined_schedule()).
-  Schedule (*forwards_on_hosts)(const Problem&, const Hosts&) = nullptr;
-
   /// The exchanges of the scheduler "auto" try it on themselves, where small messages are many: it forwards, and sends few large ones.
   bool is_tried_for_small = false;
-
-  bool chooses_paths = false;  ///< Its transfers have paths where the network has several.
 
   bool needs_topology() const { return (guarantees & link_free) != 0; }
 };

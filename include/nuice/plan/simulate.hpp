@@ -62,8 +62,6 @@ enum class Activity {
   receiving,  ///< Bytes come in.
 };
 
-std::string_view activity_name(Activity activity);
-
 struct Interval {
   Rank rank;
   Activity activity;

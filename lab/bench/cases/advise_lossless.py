@@ -201,7 +201,7 @@ def judge(matrix: nuice.CommMatrix, machine: nuice.Machine, truth: dict[str, flo
             "ratio": truth[advice.candidates[0].name] / best,
             "pairs": pairs,
             "right": right,
-            "phases": advice.candidates[0].executor in ("phased", "barrier", "pairwise"),
+            "phases": advice.candidates[0].executor in ("phased", "pairwise"),
         }
     return row
 

@@ -10,7 +10,7 @@ import nuice
 from kit import MEDIAN, Case, Table, here, rows_by_method
 from kit.patterns import airfoil, everybody, uniform
 
-METHODS = ["ac", "lp", "gm", "cgm", "rs_n", "coloring", "rs_n:barrier", "coloring:async", "rex"]
+METHODS = ["ac", "lp", "gm", "cgm", "rs_n", "coloring", "coloring:async", "rex"]
 METHODS += ["auto", "alltoallv", "neighbor", "isend"]
 
 

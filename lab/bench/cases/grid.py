@@ -26,7 +26,7 @@ from kit.patterns import everybody, hot, uniform
 from nuice.cli.bench import find_program
 
 SKIPPED = 20
-OF_OURS = ["coloring:async", "coloring_by_size:async", "coloring:barrier", "coloring:phased", "ac:async"]
+OF_OURS = ["coloring:async", "coloring_by_size:async", "coloring:phased", "ac:async"]
 NETWORK = "Mbit/s = rate | queue = queue_kib | cc | pattern"
 
 

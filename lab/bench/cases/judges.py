@@ -26,10 +26,9 @@ PHASED = ["coloring:phased", "link_coloring:phased"]
 ONE_SWITCH = ["rs_n:phased", "coloring:phased", "coloring_by_size:phased", "coloring:async"]
 ONE_SWITCH += ["rs_n:depend", "coloring:depend", "lpt:async"]
 LINKS = ["link_coloring:async", "link_coloring:depend", "link_list:depend", "rs_nl:phased"]
-PATHS = ["clos_coloring:phased", "clos_coloring:depend", "path_list:depend"]
 FABRICS = {
     "lossless": ["ac:async", *ONE_SWITCH],
-    "lossless2": ["ac:async", *PHASED, "coloring:async", "link_list:depend", *PATHS],
+    "lossless2": ["ac:async", *PHASED, "coloring:async", *LINKS],
     "lossless-torus": ["ac:async", *PHASED, "coloring:async", *LINKS],
 }
 MACHINE = """

@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A lossless fabric that is emulated (nuice-testbed up --preset lossless): itself, MPI on it, and victims.
 
-emulator: pairs of hosts exchange at the ports' rate, so nothing contends: share of the bound, and the 99th
-percentile of how far two packets come apart from the rate, in packets; and how many packets a second of a
-core carries, with the kernel's part of their ports and of UDP, and without any port. mpi: every method over
-TCP on a full tree of 16 hosts, d = 8, by the network's routes and, turn by turn, by the ways that
-clos_coloring chooses. rdma: the same as RDMA cards carry it, 32 packets of a connection in flight; `ac:async`
-is what MPI_Isend and MPI_Alltoallv come to. victim: how long a flow takes that shares no port with a hot
-receiver, compared with the time that it takes alone.
+emulator: pairs of hosts exchange at the ports' rate, so nothing contends: share of the bound, and the
+99th percentile of how far two packets come apart from the rate, in packets; and how many packets a second
+of a core carries, with the kernel's part of their ports and of UDP, and without any port. mpi: every
+method over TCP on a full tree of 16 hosts, d = 8. rdma: the same as RDMA cards carry it, 32 packets of a
+connection in flight; `ac:async` is what MPI_Isend and MPI_Alltoallv come to. victim: how long a flow
+takes that shares no port with a hot receiver, compared with the time that it takes alone.
 """
 
 import json
 from statistics import median
 
 import nuice
-from kit import KIB, MEDIAN, Case, Table, call, network, objects, scratch, testbed
+from kit import KIB, MEDIAN, Case, Table, call, network, objects, testbed
 from kit.patterns import hot, uniform
 from nuice.cli.bench import find_program
 
@@ -25,10 +24,9 @@ MPI = [
     "coloring:async",
     "coloring:phased",
     "link_list:depend",
-    "clos_coloring:async",
 ]
 RDMA = ["ac:async", "coloring:phased", "coloring:async", "link_coloring:phased", "link_coloring:depend"]
-RDMA += ["link_list:depend", "clos_coloring:phased", "clos_coloring:depend"]
+RDMA += ["link_list:depend"]
 SIZES = {"256 KiB": (256 * KIB, 1), "32 KiB to 1 MiB": (32 * KIB, 32)}
 PACKET = 1514 * 8  # bits, with its Ethernet header
 DATA = 1456
@@ -59,8 +57,7 @@ def emulator(options):
         }
 
 
-def mpi(where, name, matrix, options, ways):
-    testbed("ways", *ways)
+def mpi(where, name, matrix, options):
     more = ["--topology", TREE, "--settle", 1, "--warmup", 1]
     records = where.bench(matrix, MPI, options.reps, *more)
     best = min(r[MEDIAN] for r in records if r["method"] in PEERS)
@@ -69,7 +66,6 @@ def mpi(where, name, matrix, options, ways):
         yield {
             "part": "mpi",
             "sizes": name,
-            "ways": "chosen" if ways else "table",
             "method": r["method"],
             "median_s": r[MEDIAN],
             "faster": best / r[MEDIAN],
@@ -117,19 +113,15 @@ def rows(options):
     if "emulator" in options.parts:
         yield from emulator(options)
     words = ("--preset", "lossless", "--topology", TREE, "--rate", options.rate, "--flow", options.flow)
-    with network(*words, name=TREE) as where, scratch() as folder:
+    with network(*words, name=TREE) as where:
         for name, (unit, units) in list(SIZES.items())[: 1 if options.quick else None]:
             matrix = uniform(where.ranks, 8, unit // (8 if options.quick else 1), units)
             if units > 1 and not options.unequal:
                 continue
             if "rdma" in options.parts:
                 yield from rdma(where, name, matrix, options)
-            if "mpi" not in options.parts:
-                continue
-            plan = folder / "paths.plan"
-            planned(matrix, ["clos_coloring:phased"], TREE)[0][0].save(plan)
-            for ways in ([], [str(plan)]):
-                yield from mpi(where, name, matrix, options, ways)
+            if "mpi" in options.parts:
+                yield from mpi(where, name, matrix, options)
         if "victim" in options.parts:
             yield from victims(where, options)
 
@@ -155,8 +147,8 @@ CASE = Case(
             where=lambda row: row["part"] == "emulator",
         ),
         Table(
-            "MPI over TCP, emulated {o.rate}; faster: than the best of MPI's own on the same ways",
-            "sizes | ways | method | ms = median_s*1e3 .0f | / bound = to_bound .2f | faster .2f",
+            "MPI over TCP, emulated {o.rate}; faster: than the best of MPI's own",
+            "sizes | method | ms = median_s*1e3 .0f | / bound = to_bound .2f | faster .2f",
             "retransmitted = sent_again .0f",
             where=lambda row: row["part"] == "mpi",
         ),

@@ -20,9 +20,9 @@ from kit.patterns import of_network
 
 PEERS = ["alltoallv", "neighbor", "neighbor_init", "isend", "nbx", "petscsf"]
 ORDERS = ["coloring:async", "rs_nh:async", "lpt:async"]
-METHODS = [*PEERS, "auto", "rs_n", "coloring", "coloring:barrier", "ac:async", *ORDERS]
+METHODS = [*PEERS, "auto", "rs_n", "coloring", "ac:async", *ORDERS]
 # Where links contend: the same with and without a look at the network.
-FABRIC = [*PEERS, "auto", "coloring:async@blind", "coloring:barrier", "link_coloring:barrier"]
+FABRIC = [*PEERS, "auto", "coloring:async@blind", "link_coloring:phased"]
 FABRIC += ["link_coloring:async", "rs_nl:async"]
 # Several ranks on a host: without and with a look at hosts, and with combined messages.
 MULTI = [*PEERS, "auto", "coloring:async@blind", "coloring", "ac@combine", "coloring@combine", *ORDERS]

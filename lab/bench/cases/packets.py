@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lossless networks in simulation, packet by packet: orders, executors and paths compared with sending all at
-once.
+"""Lossless networks in simulation, packet by packet: orders, executors and adaptive routing compared with
+sending all at once.
 
-Times over the bound of the busiest link (with chosen paths: of the busiest port), both kinds of queues;
-messages of 256 KiB, or of 32 KiB to 1 MiB. Then the speed of the simulator itself, in packet hops a second of
+Times over the bound of the busiest link (routing: of the busiest port), both kinds of queues; messages of
+256 KiB, or of 32 KiB to 1 MiB. Then the speed of the simulator itself, in packet hops a second of
 processor time. Every figure but the speed is a simulation.
 """
 
@@ -16,7 +16,7 @@ from kit import Case, Table, timed
 from kit.patterns import planned
 
 NETWORKS = (("fattree:18x18", 324), ("fattree:16x16/2", 256), ("fattree:8x8x8", 512), ("fattree:32x8/2", 256))
-METHODS = ["ac:async", "coloring:async", "link_coloring:phased", "link_coloring:barrier"]
+METHODS = ["ac:async", "coloring:async", "link_coloring:phased"]
 METHODS += ["link_coloring:async", "link_coloring:depend", "link_list:depend"]
 QUEUES = ("fifo", "voq")
 SIZES = {"equal": (262144, 1), "unequal": (32768, 32)}
@@ -59,25 +59,19 @@ def orders(topology, sizes, matrices):
         yield row
 
 
-CHOOSE_PATHS = ["clos_coloring:phased", "clos_coloring:depend", "path_coloring:depend", "path_list:depend"]
 DRAGONFLY = "dragonfly:a=8,h=4,p=4,g=9"  # 288 ranks in groups of 32; four cables between any two
 
 
-def chosen_paths(topology, sizes, matrices):
-    """Over the port's bound: paths from the network, or chosen; all at once, in phases, or in order."""
+def routing(topology, sizes, matrices):
+    """Over the port's bound: static routes or adaptive ones (spray)."""
     machine, network = machine_of(topology), nuice.make_topology(topology)
-    for method in ("ac:async", "ac:async spray", "link_list:depend", *CHOOSE_PATHS):
-        row = nuice.find_scheduler(method.split(":")[0])
-        if row.needs_topology and row.why_not(matrices[0], topology=network):
-            continue
-        made = [planned(matrix, row.name, topology=network) for matrix in matrices]
-        plans = [(matrix, plan.schedule) for matrix, plan in zip(matrices, made, strict=True)]
-        row = {"part": "paths", "topology": topology, "sizes": sizes, "method": method}
-        row["phases"] = made[-1].phases
-        executor, *spray = method.split(":")[1].split()
-        routing = "spray" if spray else "table"
+    for method in ("ac:async", "ac:async spray", "link_list:depend"):
+        scheduler, (executor, *spray) = method.split(":")[0], method.split(":")[1].split()
+        plans = [(matrix, planned(matrix, scheduler, topology=network).schedule) for matrix in matrices]
+        row = {"part": "routing", "topology": topology, "sizes": sizes, "method": method}
+        by = "spray" if spray else "table"
         for q in QUEUES:
-            runs = [nuice.simulate_packets(*p, machine, executor, queueing=q, routing=routing) for p in plans]
+            runs = [nuice.simulate_packets(*p, machine, executor, queueing=q, routing=by) for p in plans]
             row[q] = median(run.slots / run.port_bound_slots for run in runs)
         yield row
 
@@ -87,7 +81,7 @@ DROPS = {
     "d = 32, 64 KiB": lambda: nuice.random_regular(64, 32, unit_bytes=65536, seed=1),
     "hot receiver, 64 KiB": lambda: nuice.CommMatrix.from_messages(64, [(r, 0, 65536) for r in range(1, 64)]),
 }
-DROP_METHODS = ("ac:async", "coloring:phased", "coloring:barrier", "coloring:async")
+DROP_METHODS = ("ac:async", "coloring:phased", "coloring:async")
 DROP_BUFFERS = (2, 8, 32)  # packets for each output; all outputs share them
 DROP_MACHINE = """
 topology = "crossbar:64"
@@ -129,19 +123,19 @@ def speed(topology, ranks, queueing, repeat=5):
 
 
 def rows(options):
-    """Orders on all networks, paths on the first and the third."""
+    """Orders on all networks, routing on the first and the third."""
     networks = NETWORKS[:1] if options.quick else NETWORKS
-    for part, chosen in ((orders, networks), (chosen_paths, networks[:3:2])):
+    for part, chosen in ((orders, networks), (routing, networks[:3:2])):
         for topology, ranks in chosen:
             for sizes in SIZES:
                 matrices = [matrix_of(ranks, sizes, seed) for seed in range(1, options.seeds + 1)]
                 yield from part(topology, sizes, matrices)
-    yield from chosen_paths("fattree:16x16/2", "equal", [matrix_of(256, "equal", 1)])
-    yield from chosen_paths("fattree:16x16/2", "unequal", [matrix_of(256, "unequal", 1)])
+    yield from routing("fattree:16x16/2", "equal", [matrix_of(256, "equal", 1)])
+    yield from routing("fattree:16x16/2", "unequal", [matrix_of(256, "unequal", 1)])
     for sizes in SIZES:
-        yield from chosen_paths(DRAGONFLY + ",paths=12", sizes, [matrix_of(288, sizes, 1)])
+        yield from routing(DRAGONFLY + ",paths=12", sizes, [matrix_of(288, sizes, 1)])
     to_next_group = [(rank, (rank + 32) % 288, 1 << 20) for rank in range(288)]
-    yield from chosen_paths(
+    yield from routing(
         DRAGONFLY + ",paths=12", "next group", [nuice.CommMatrix.from_messages(288, to_next_group)]
     )
     yield from drops()
@@ -162,9 +156,9 @@ CASE = Case(
             where=lambda row: row["part"] == "orders",
         ),
         Table(
-            "simulation, over the busiest port's bound; ac on the network's routes, others on chosen paths",
-            "topology | sizes | method | phases | fifo .2f | voq .2f",
-            where=lambda row: row["part"] == "paths",
+            "simulation, over the busiest port's bound; static routes or adaptive ones (spray)",
+            "topology | sizes | method | fifo .2f | voq .2f",
+            where=lambda row: row["part"] == "routing",
         ),
         Table(
             "simulation, a switch of 64 ports of 10 Gbit/s that drops, 2, 8, 32 packets of buffer a port",

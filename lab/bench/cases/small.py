@@ -12,7 +12,7 @@ from kit.patterns import everybody, uniform
 
 PEERS = ["alltoallv", "neighbor", "isend"]
 PUBLISHED = ["two_phase_bruck", "tuna_flat", "tuna_hosts"]  # in bare MPI, sizes ahead of every round
-COMBINED = ["ac", "ac@combine", "ac@combine=true+combine.leaders=1", "tuna:phased", "auto"]
+COMBINED = ["ac", "ac@combine", "ac@combine=true+combine.leaders=1", "auto"]
 FORWARDED = ["ac", "rex", "bruck", "bruck_kport", "auto"]
 
 

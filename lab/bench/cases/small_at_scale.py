@@ -29,7 +29,6 @@ from kit import Case, Column, Table
 from kit.patterns import everybody, planned
 
 COPY_BYTE_S = 1e-10
-PHASE_COSTS = (0, 1024, 65536, 1 << 24, 1 << 34)  # one of them makes a row take each radix
 
 
 @dataclass
@@ -174,9 +173,6 @@ def simulated(machine, hosts, per_host, size, name):
         return run("bruck", "phased", phase_cost_bytes=1 << 40)
     if name == "bruck_kport":
         return run("bruck_kport", "phased")
-    if name in ("tuna, flat", "tuna"):
-        where = {"hosts": str(per_host)} if name == "tuna" else {}
-        return min(run("tuna", "phased", phase_cost_bytes=cost, **where) for cost in PHASE_COSTS)
     return None
 
 

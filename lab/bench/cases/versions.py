@@ -13,7 +13,7 @@ from kit import LOAD, MEDIAN, CannotRun, Case, Table, in_turns, median_ratio, mi
 from kit.patterns import of_network
 
 CONTROL = "isend"
-METHODS = [CONTROL, "ac", "coloring:phased", "coloring:barrier", "coloring:async"]
+METHODS = [CONTROL, "ac", "coloring:phased", "coloring:async"]
 HERE = {"hosts": 8, "ranks_per_host": 1, "uplink": None}
 
 

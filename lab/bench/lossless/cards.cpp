@@ -46,27 +46,22 @@ int make_socket(std::uint32_t host, std::uint16_t port) {
 
 }  // namespace
 
-Cards::Cards(const std::string& prefix, const std::string& subnet, Rank hosts, int num_paths)
-    : per_host_(static_cast<std::size_t>(num_paths) + 2), poll_(epoll_create1(EPOLL_CLOEXEC)) {
+Cards::Cards(const std::string& prefix, const std::string& subnet, Rank hosts)
+    : poll_(epoll_create1(EPOLL_CLOEXEC)) {
   in_addr first{};
   if (inet_aton((subnet + ".0").c_str(), &first) == 0)
     throw Error(ErrorCode::invalid_argument, "--subnet " + subnet + ": three numbers, \"10.77.0\"");
   network_ = ntohl(first.s_addr);
   for (Rank host = 0; host < hosts; ++host) {
     const InNamespace there(prefix + "h" + std::to_string(host + 1));
-    for (std::int64_t path = control; path < num_paths; ++path) {
-      const auto port = static_cast<std::uint16_t>(path == control   ? control_port
-                                                   : path == no_path ? card_port
-                                                                     : path_port + path);
-      sockets_.emplace_back(make_socket(network_ + static_cast<std::uint32_t>(host) + 1, port));
-      epoll_event wanted{.events = EPOLLIN, .data = {.u32 = static_cast<std::uint32_t>(sockets_.size() - 1)}};
-      if (path == no_path && epoll_ctl(poll_.get(), EPOLL_CTL_ADD, sockets_.back().get(), &wanted) != 0)
-        fail("epoll");
-    }
+    const std::uint32_t here = network_ + static_cast<std::uint32_t>(host) + 1;
+    sockets_.push_back({make_socket(here, card_port), make_socket(here, control_port)});
+    epoll_event wanted{.events = EPOLLIN, .data = {.u32 = static_cast<std::uint32_t>(host)}};
+    if (epoll_ctl(poll_.get(), EPOLL_CTL_ADD, sockets_.back().data.get(), &wanted) != 0) fail("epoll");
   }
 }
 
-void Cards::send(Rank src, Rank dst, std::int64_t path, const Packet& packet) {
+void Cards::send(Rank src, Rank dst, const Packet& packet) {
   static const std::array<std::byte, packet_payload> zeros{};
   sockaddr_in to = address(network_ + static_cast<std::uint32_t>(dst) + 1, card_port);
   Packet header = packet;
@@ -78,7 +73,8 @@ void Cards::send(Rank src, Rank dst, std::int64_t path, const Packet& packet) {
   message.msg_namelen = sizeof to;
   message.msg_iov = parts.data();
   message.msg_iovlen = parts.size();
-  if (sendmsg(sockets_[socket(src, packet.kind == Kind::data ? path : control)].get(), &message, 0) < 0)
+  const Sockets& from = sockets_[static_cast<std::size_t>(src)];
+  if (sendmsg((packet.kind == Kind::data ? from.data : from.control).get(), &message, 0) < 0)
     fail("a packet was not sent");
 }
 

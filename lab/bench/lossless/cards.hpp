@@ -30,25 +30,22 @@ inline constexpr Bytes packet_frame = 1514;
 
 class Cards {
  public:
-  /// prefix: of the namespaces' names. subnet: "10.77.0". A path below num_paths can be chosen. Throws Error io.
-  Cards(const std::string& prefix, const std::string& subnet, Rank hosts, int num_paths);
+  /// prefix: of the namespaces' names. subnet: "10.77.0". Throws Error io.
+  Cards(const std::string& prefix, const std::string& subnet, Rank hosts);
 
-  /// path: or no_path. Data fill their frame, others are as short as can be.
-  void send(Rank src, Rank dst, std::int64_t path, const Packet& packet);
+  /// Data fill their frame, others are as short as can be.
+  void send(Rank src, Rank dst, const Packet& packet);
   /// What has come, after a wait of that many milliseconds at most. False: nothing.
   bool receive(int wait_ms, const std::function<void(const Packet&)>& take);
 
  private:
-  std::size_t socket(Rank host, std::int64_t path) const {
-    return static_cast<std::size_t>(host) * per_host_ + static_cast<std::size_t>(path - control);
-  }
-  static constexpr std::int64_t control =
-      no_path - 1;  // flows of their own, so that they wait for no data in the card
-
-  std::size_t per_host_;
   std::uint32_t network_;  // the first three numbers of an address
   FileDescriptor poll_;
-  std::vector<FileDescriptor> sockets_;
+  struct Sockets {
+    FileDescriptor data;
+    FileDescriptor control;  // flows of their own, so that they wait for no data in the card
+  };
+  std::vector<Sockets> sockets_;  // by host
 };
 
 }  // namespace nuice::lossless

@@ -45,20 +45,6 @@ Emulator::Emulator(const Cabling& cabling, const Rules& rules, Routing routing, 
   }
 }
 
-void Emulator::choose_paths(const std::string& file) {
-  chosen_.clear();
-  flows_.clear();  // those in flight keep theirs; later packets of the same connection are another flow
-  std::ifstream in(file);
-  Rank src = 0;
-  Rank dst = 0;
-  std::int64_t path = 0;
-  while (in >> src >> dst >> path) {
-    if (std::min(src, dst) < 0 || std::max(src, dst) >= cabling_.num_hosts()) continue;
-    if (path >= 0 && path < cabling_.num_paths(src, dst))
-      chosen_[static_cast<std::uint32_t>(src << 8U | dst)] = path;
-  }
-}
-
 void Emulator::turn(Time longest) {
   Time now = clock_of(CLOCK_MONOTONIC);
   fabric_.run_until(now, [&](Fabric::FlowId, std::uint32_t frame, Time at) {
@@ -130,10 +116,6 @@ std::int64_t Emulator::path_of(const Heading& heading) const {
   const Rank src = heading.from - 1;
   const Rank dst = heading.to - 1;
   const std::uint32_t paths = cabling_.num_paths(src, dst);
-  if (heading.source_port >= path_port && heading.source_port < path_port + paths)
-    return heading.source_port - path_port;
-  if (const auto chosen = chosen_.find(static_cast<std::uint32_t>(src << 8U | dst)); chosen != chosen_.end())
-    return chosen->second;
   if (routing_ != Routing::hash || paths == 0) return no_path;
   std::uint64_t mixed = (std::uint64_t{heading.source_port} << 16U | heading.destination_port) * 0x9e3779b9U;
   mixed = (mixed ^ mixed >> 15U ^ static_cast<std::uint64_t>(src * 131 + dst)) * 0x85ebca77U;

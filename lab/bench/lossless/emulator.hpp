@@ -20,9 +20,6 @@ namespace nuice::lossless {
 
 enum class Routing : std::uint8_t { table, hash, adaptive };
 
-/// Flows whose source port is path_port + k take path k, as senders with several addresses (LMC) do.
-inline constexpr std::uint16_t path_port = 61000;
-
 struct Counts {
   std::uint64_t came = 0;  ///< Frames, from hosts.
   std::uint64_t delivered = 0;
@@ -38,9 +35,6 @@ class Emulator {
   /// prefix: of the names of the hosts' namespaces. Throws Error io.
   Emulator(const Cabling& cabling, const Rules& rules, Routing routing, const std::string& prefix);
 
-  /// Lines "SRC DST PATH" of hosts from 0 on: these pairs take that path; others that of the routing.
-  void choose_paths(const std::string& file);
-  std::size_t num_chosen() const { return chosen_.size(); }
   /// Until the next event or frame, or for that long.
   void turn(Time longest);
   const Counts& counts() const { return counts_; }
@@ -69,7 +63,6 @@ class Emulator {
   std::vector<FileDescriptor> ports_;  // of hosts; the last: of the launcher
   FileDescriptor poll_;
   std::unordered_map<std::uint64_t, Fabric::FlowId> flows_;  // by addresses, protocol and ports
-  std::unordered_map<std::uint32_t, std::int64_t> chosen_;   // by source and destination
   std::vector<Frame> frames_;
   std::uint32_t free_ = 0;  // frames_.size(): none
   Counts counts_;

@@ -36,7 +36,6 @@ class Exchange {
   struct Transfer {
     Rank src = 0;
     Rank dst = 0;
-    std::int64_t path = no_path;
     PhaseId phase = 0;
     std::uint32_t packets = 0;
     std::uint32_t gates = 1;

@@ -6,7 +6,7 @@
 //   nuice-fabric --topology crossbar:16 --virtual 1000000    that number of packets without any port: how fast the switches are
 //
 // Prints "ready" once every host's namespace has its port, eth0, and this one has br0 for the launcher. Ends by SIGTERM.
-// SIGHUP: reads the chosen paths again. Exit codes: 0 ended, 1 an error, 2 bad command line.
+// Exit codes: 0 ended, 1 an error, 2 bad command line.
 #include <sched.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -29,7 +29,6 @@ namespace {
 constexpr Time status_every = 100'000'000;
 
 volatile std::sig_atomic_t ends = 0;
-volatile std::sig_atomic_t reads_paths = 0;
 
 struct Options {
   std::string prefix = "nuice-";
@@ -41,7 +40,6 @@ struct Options {
   std::string queueing = "fifo";
   std::string switching = "cut-through";
   std::string routing = "table";
-  std::string paths;
   std::string status;
   int virtual_packets = 0;
 };
@@ -56,7 +54,6 @@ void add_options(kit::App& app, Options& options) {
   kit::add(app, "--queueing", options.queueing, "of an input", kit::one_of({"fifo", "voq"}));
   kit::add(app, "--switching", options.switching, "", kit::one_of({"cut-through", "store"}));
   kit::add(app, "--routing", options.routing, "", kit::one_of({"table", "hash", "adaptive"}));
-  kit::add(app, "--paths", options.paths, "file of chosen paths, read at SIGHUP: lines SRC DST PATH");
   kit::add(app, "--virtual", options.virtual_packets, "packets between random hosts, on a virtual clock",
            kit::range(1, 1'000'000'000));
   kit::add(app, "--status", options.status, "file of the counts, ten times a second");
@@ -73,7 +70,6 @@ void write_status(const std::string& path, const Emulator& emulator) {
                           {"most_late_ms", 1e-6 * static_cast<double>(counts.most_late)},
                           {"busy_s", counts.busy_s},
                           {"peak_load", counts.peak_load},
-                          {"chosen", emulator.num_chosen()},
                           {"most_buffered", emulator.fabric().most_buffered()}};
   std::ofstream(path + ".new") << kit::line(json);
   std::filesystem::rename(path + ".new", path);
@@ -132,16 +128,11 @@ void emulate(const Options& options) {
   Emulator emulator(cabling, rules, routing, options.prefix);
   std::signal(SIGTERM, [](int) { ends = 1; });
   std::signal(SIGINT, [](int) { ends = 1; });
-  std::signal(SIGHUP, [](int) { reads_paths = 1; });
   go_first();
   std::puts("ready");
   std::fflush(stdout);
   for (Time written = 0; ends == 0;) {
     emulator.turn(status_every);
-    if (reads_paths != 0) {
-      reads_paths = 0;
-      emulator.choose_paths(options.paths);
-    }
     const Time now = now_ns(CLOCK_MONOTONIC);
     if (options.status.empty() || now - written < status_every) continue;
     written = now;

@@ -77,11 +77,7 @@ void measure(const Options& options) {
   if (const std::string reason = why_too_small(*topology, matrix.num_ranks()); !reason.empty())
     throw Error(ErrorCode::mismatch, reason);
   std::vector<Method> methods = read_methods(options, matrix);
-  std::int64_t paths = 0;
-  for (const Method& method : methods)
-    for (std::size_t id = 0; id < method.schedule.num_transfers(); ++id)
-      paths = std::max(paths, method.schedule.transfer(id).path + 1);
-  Cards cards(options.prefix, options.subnet, matrix.num_ranks(), static_cast<int>(paths));
+  Cards cards(options.prefix, options.subnet, matrix.num_ranks());
   std::vector<Exchange> exchanges;
   for (const Method& method : methods)
     exchanges.emplace_back(cards, method.schedule, *topology, find_executor(method.executor),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // nuice-bench: exchange time of planned methods compared with MPI's own, with every byte verified.
 //
-//   mpiexec -n N nuice-bench --matrix FILE.mtx --schedulers ac,rs_n,coloring:barrier,neighbor --json
+//   mpiexec -n N nuice-bench --matrix FILE.mtx --schedulers ac,rs_n,coloring:async,neighbor --json
 //   mpiexec -n N nuice-bench --broadcast 4096 --root 0 --group 1,2,5 --schedulers lib,reb,reb:async,bcast
 //
 // Exit code, the same on all ranks: 0 done; 1 an exchange failed or delivered wrong bytes; 2 bad command line

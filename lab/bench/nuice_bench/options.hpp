@@ -190,7 +190,7 @@ inline void add_problem_options(kit::App& app, Options& options, Words& words) {
 
 inline void add_method_options(kit::App& app, Options& options, Words& words) {
   kit::add(app, "--schedulers", words.methods,
-           "what to compare, separated by commas: SCHEDULER or SCHEDULER:EXECUTOR (async, phased, barrier, "
+           "what to compare, separated by commas: SCHEDULER or SCHEDULER:EXECUTOR (async, phased, "
            "pairwise, "
            "depend), auto, which is what the adviser chooses, and alltoallv, neighbor, neighbor_init (MPI "
            "4), isend, "

@@ -127,7 +127,7 @@ class MpiLab : public Lab {
           MPI_Barrier(MPI_COMM_WORLD);
           const double begin_s = MPI_Wtime();
           for (int i = 0; some != MPI_COMM_NULL && i < many; ++i) {
-            MPI_Request request = MPI_REQUEST_NULL;  // as the executor barrier does
+            MPI_Request request = MPI_REQUEST_NULL;
             MPI_Ibarrier(some, &request);
             MPI_Wait(&request, MPI_STATUS_IGNORE);
           }

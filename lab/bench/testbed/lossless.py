@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -49,8 +48,8 @@ def check(settings: Settings) -> None:
             raise TestbedError(f"--{option} {getattr(settings, option)}: one of {', '.join(known)}")
     if settings.buffer < 4:
         raise TestbedError(f"--buffer {settings.buffer}: at least 4 packets")
-    if settings.uplink or settings.spines or settings.ports_per_host > 1:
-        raise TestbedError("--topology: not with an uplink, spines or several ports of a host")
+    if settings.uplink or settings.ports_per_host > 1:
+        raise TestbedError("--topology: not with an uplink or several ports of a host")
     _program(PROGRAM)
 
 
@@ -61,19 +60,19 @@ def _program(name: str) -> str:
     raise TestbedError(f"{name}: not found; make build")
 
 
-def _files(network: Network) -> tuple[Path, Path, Path]:
-    """Counts, chosen paths, and what it says."""
+def _files(network: Network) -> tuple[Path, Path]:
+    """Counts, and what it says."""
     folder = network.state.resolve()
-    return folder / "fabric.json", folder / "paths", folder / "fabric.log"
+    return folder / "fabric.json", folder / "fabric.log"
 
 
 def start(network: Network, bits_per_s: float) -> None:
     """Once the namespaces are there. Throws TestbedError with what nuice-fabric said."""
-    counts, paths, log = _files(network)
+    counts, log = _files(network)
     settings = network.settings
     words = [_program(PROGRAM), "--prefix", network.prefix, "--topology", settings.topology]
     words += ["--hosts", str(settings.hosts), "--bits-per-s", str(bits_per_s)]
-    words += ["--buffer", str(settings.buffer), "--status", str(counts), "--paths", str(paths)]
+    words += ["--buffer", str(settings.buffer), "--status", str(counts)]
     words += [word for option in CHOICES for word in (f"--{option}", getattr(settings, option))]
     with open(log, "w") as said:
         process = subprocess.Popen(
@@ -181,15 +180,3 @@ def rdma(network: Network) -> list[str]:
         "--topology",
         network.settings.topology,
     ]
-
-
-def choose(network: Network, ways: dict[tuple[int, int], int]) -> None:
-    """Paths of pairs of hosts (from 1), in place of all chosen before."""
-    lines = [f"{src - 1} {dst - 1} {path}\n" for (src, dst), path in ways.items()]
-    _files(network)[1].write_text("".join(lines))
-    os.kill(counts(network, fresh=False)["pid"], signal.SIGHUP)
-    counts(network)  # it has seen the signal by the second look
-    if (taken := counts(network)["chosen"]) != len(ways):
-        raise TestbedError(
-            f"{network.settings.topology} has no such path for {len(ways) - taken} pairs of hosts"
-        )

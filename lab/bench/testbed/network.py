@@ -4,7 +4,6 @@
     host i   namespace nuice-h<i>, address 10.77.0.<i>, its port shaped to `rate` both ways
     switch   namespace nuice-sw: a bridge; towards each host a queue of `queue` bytes, as in a cheap switch
     fabric   two bridges, half of the hosts on each, joined by a cable of `uplink`: links contend as well
-    fabric2  leaves of two hosts and two spines that route (spines.py): several ways, by a hash or chosen
     multi2   hosts with two ports, eth0 and eth1, each in a network (10.77, 10.78) and on a bridge of its own
     lossless switches in user space that drop nothing (lossless.py), of any topology
 
@@ -29,7 +28,6 @@ from pathlib import Path
 from typing import NoReturn
 
 import owned
-import spines
 from commands import add_namespace, limit, output, packets_as_on_the_wire, send_again_after
 from owned import TestbedError
 
@@ -47,7 +45,7 @@ SEND_BUFFER = "4m"  # queue of a host's own outgoing port: the host itself never
 @dataclass(frozen=True)
 class Settings:
     """rate, uplink: as tc writes rates, "20mbit". queue: bytes of a switch port's, "32k". cc: TCP congestion
-    control. uplink empty: one bridge. spines above 0: leaves of leaf_hosts and spines in place of bridges.
+    control. uplink empty: one bridge.
     ports_per_host: each port on a bridge of its own. rto_min: of the hosts' routes, "5ms". topology
     not empty: a lossless fabric, to which alone what follows it applies."""
 
@@ -57,8 +55,6 @@ class Settings:
     cc: str = "bbr"
     ranks_per_host: int = 1
     uplink: str = ""
-    leaf_hosts: int = 0
-    spines: int = 0
     ports_per_host: int = 1
     rto_min: str = ""
     topology: str = ""
@@ -74,7 +70,6 @@ PRESETS = {
     "fast": Settings(rate="50mbit"),
     "deep": Settings(queue="256k"),
     "fabric": Settings(uplink="80mbit"),  # 8 hosts of 20 Mbit/s share it: 2:1
-    "fabric2": Settings(leaf_hosts=2, spines=2),  # the topology fattree:2x8
     "multi": Settings(hosts=8, ranks_per_host=4),
     "multi2": Settings(hosts=8, ranks_per_host=4, ports_per_host=2),
     "lossless": Settings(topology="crossbar:16"),
@@ -104,7 +99,7 @@ class Network:
 
     def switch_of(self, host: int) -> str:
         """The namespace of the switch where its ports are."""
-        return spines.leaf(self, spines.leaf_of(self, host)) if self.settings.spines else self.switch
+        return self.switch
 
     @property
     def hosts(self) -> range:
@@ -241,8 +236,7 @@ def _reserve(name: str, settings: Settings) -> Network:
         if index is None:
             raise TestbedError(f"{MAX_NETWORKS} test networks are up already")
         network = Network(name, index, settings)
-        switches = spines.namespaces(network) if settings.spines else []
-        names = [network.switch, *switches, *map(network.host, network.hosts)]
+        names = [network.switch, *map(network.host, network.hosts)]
         if foreign := [n for n in names if owned.namespace_id(n) is not None]:
             raise TestbedError(
                 f"there is a namespace {foreign[0]} that nuice-testbed did not make: another --name"
@@ -264,7 +258,7 @@ def set_rate(network: Network, host: int, rate: str) -> None:
 
 def set_switch(network: Network, is_up: bool) -> None:
     """Takes the bridges down, or up again: a network that fails for a while."""
-    if network.settings.spines or network.settings.topology:
+    if network.settings.topology:
         raise TestbedError("a fabric has no one switch to take down")
     for bridge in _bridges(network.settings):
         subprocess.run(
@@ -296,20 +290,8 @@ def _dropped(namespace: str, device: str) -> int:
 
 def uplink_dropped(network: Network) -> int:
     """Packets that the queues of the cables between switches dropped, both ways; 0 with one switch."""
-    if network.settings.spines:
-        ends = spines.cable_ends(network)
-    else:
-        ends = [(network.switch, end) for end in ("up0", "up1")] if network.settings.uplink else []
-    return sum(_dropped(namespace, end) for namespace, end in ends)
-
-
-def choose_ways(network: Network, plan: Path | None) -> int:
-    """By a schedule with paths each message's spine; None: by the hash again. How many pairs have a spine."""
-    if not network.settings.spines and not network.settings.topology:
-        raise TestbedError("ways are chosen where there are several: --preset fabric2, lossless2")
-    ways = spines.ways_of(plan, network) if plan else {}
-    (lossless if network.settings.topology else spines).choose(network, ways)
-    return len(ways)
+    ends = ("up0", "up1") if network.settings.uplink else ()
+    return sum(_dropped(network.switch, end) for end in ends)
 
 
 def bits_per_s(rate: str) -> float | None:
@@ -351,10 +333,8 @@ def _check(settings: Settings) -> None:
         raise TestbedError(f"--ranks-per-host {settings.ranks_per_host}: at least 1")
     if not 1 <= settings.ports_per_host <= MAX_PORTS:
         raise TestbedError(f"--ports-per-host {settings.ports_per_host}: 1 to {MAX_PORTS}")
-    if settings.ports_per_host > 1 and (settings.uplink or settings.spines):
-        raise TestbedError(
-            "--ports-per-host: only with one switch for each port, not with an uplink or spines"
-        )
+    if settings.ports_per_host > 1 and settings.uplink:
+        raise TestbedError("--ports-per-host: only with one switch for each port, not with an uplink")
     if settings.topology:
         lossless.check(settings)
     available = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
@@ -379,9 +359,7 @@ def _make_switch(network: Network) -> None:
     switch, settings = network.switch, network.settings
     add_namespace(network.name, switch)
     output("ip", "-n", switch, "link", "set", "lo", "up")
-    if settings.spines:
-        spines.make(network)
-    if settings.spines or settings.topology:
+    if settings.topology:
         return
     for bridge in _bridges(settings):
         output("ip", "-n", switch, "link", "add", bridge, "type", "bridge")
@@ -412,10 +390,7 @@ def _connect(network: Network, host: int, port: int) -> None:
     name, switch, settings = network.host(host), network.switch_of(host), network.settings
     near, far = f"eth{port}", switch_port(host, port)
     output("ip", "-n", switch, "link", "add", far, "type", "veth", "peer", "name", near, "netns", name)
-    if settings.spines:
-        spines.connect_host(network, host)
-    else:
-        output("ip", "-n", switch, "link", "set", far, "master", _bridge_of(host, port, settings), "up")
+    output("ip", "-n", switch, "link", "set", far, "master", _bridge_of(host, port, settings), "up")
     output("ip", "-n", name, "addr", "add", f"{network.address(host, port)}/24", "dev", near)
     output("ip", "-n", name, "link", "set", near, "up")
     packets_as_on_the_wire(switch, far)
@@ -433,8 +408,6 @@ def _shape(network: Network, host: int, port: int) -> None:
 
 def _wait_until_connected(network: Network, patience_s: float = 10.0) -> None:
     """A bridge port forwards nothing before it has learnt its state."""
-    if network.settings.spines:
-        return
     deadline = time.monotonic() + patience_s
     while True:
         ports = json.loads(output("bridge", "-n", network.switch, "-j", "link", "show"))

@@ -307,8 +307,8 @@ def _watched_ports(here: network.Network, path: str) -> Iterator[None]:
     if not path:
         yield
         return
-    if here.settings.spines or here.settings.topology:
-        raise owned.TestbedError("--ports looks at one switch: not with spines or a lossless fabric")
+    if here.settings.topology:
+        raise owned.TestbedError("--ports looks at one switch: not with a lossless fabric")
     program = [sys.executable, str(Path(__file__).with_name("ports.py")), path, str(PORTS_EVERY_S)]
     looking = subprocess.Popen(
         ["ip", "netns", "exec", here.switch, *program], preexec_fn=owned.die_with_parent
@@ -336,18 +336,6 @@ def switch(state: Annotated[str, typer.Argument(metavar="down|up")], name: Name 
     if state not in ("down", "up"):
         raise owned.TestbedError(f"switch {state}: down or up")
     network.set_switch(network.current(name), state == "up")
-
-
-@app.command()
-def ways(
-    plan: Annotated[
-        Path | None, typer.Argument(metavar="[PLAN]", help="A schedule with paths; without it, by the hash.")
-    ] = None,
-    name: Name = "",
-) -> None:
-    """Send each message of a schedule over the spine that it chooses (plan --scheduler clos_coloring)."""
-    chosen = network.choose_ways(network.current(name), plan)
-    print(f"{chosen} pairs of hosts have a spine of their own" if chosen else "all by the hash of ECMP")
 
 
 def _run(words: list[str], launcher: launch.Launcher, here: network.Network, timeout_s: float) -> int:
@@ -400,8 +388,6 @@ def _words(settings: network.Settings) -> str:
         text += f", {settings.ranks_per_host} ranks on each"
     if settings.ports_per_host > 1:
         text += f", {settings.ports_per_host} ports each"
-    if settings.spines:
-        text += f", {settings.leaf_hosts} on each leaf, {settings.spines} spines"
     return text + (f", two switches joined by {settings.uplink}" if settings.uplink else "")
 
 

@@ -105,8 +105,6 @@ def _advise(
 ) -> None:
     advice = find_advice(matrix, machine, reuse, candidates=names, seed=seed, predict_by=how)
     result = {"file": str(file), **json.loads(advice.to_json())}
-    best, seconds = _core.advise_paths(matrix, machine) or (None, None)
-    result |= {"chosen_paths_seconds": seconds, "chosen_paths_candidate": best}
     output.report(as_json, result, lambda console: _show(console, result))
 
 
@@ -116,8 +114,6 @@ def _show(console: Any, result: dict[str, Any]) -> None:
         f"{result['machine']} ({result['topology']}), {result['reuse']} uses"
     )
     console.print(f"\n{result['sentence']}\n", soft_wrap=True)
-    if result["chosen_paths_seconds"]:
-        console.print(_of_paths(result), soft_wrap=True)
     rows = [
         [
             c["candidate"],
@@ -143,18 +139,6 @@ def _show(console: Any, result: dict[str, Any]) -> None:
         f"{output.time_text(result['deciding_seconds'])} (counted, not timed)."
         if result["budget_seconds"]
         else f"Deciding took about {output.time_text(result['deciding_seconds'])} (counted, not timed)."
-    )
-
-
-def _of_paths(result: dict[str, Any]) -> str:
-    """What it would be worth if senders could choose their paths."""
-    seconds = result["chosen_paths_seconds"]
-    now = next(c for c in result["candidates"] if c["candidate"] == result["choice"])["exchange_seconds"]
-    if now < 1.05 * seconds:
-        return "Paths chosen by the senders would gain nothing here (simulated).\n"
-    return (
-        f"With paths chosen by the senders, which MPI does not allow, {result['chosen_paths_candidate']} "
-        f"would take {output.time_text(seconds)}, {now / seconds:.2f} times less (simulated).\n"
     )
 
 

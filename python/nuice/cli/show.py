@@ -133,21 +133,7 @@ def link_figures(matrix: CommMatrix, network: Topology) -> dict[str, Any]:
         "link_bytes_at": f"{network.vertex_name(link.src)} -> {network.vertex_name(link.dst)}",
         "link_to_port": links.bytes / port_bytes if port_bytes else 0.0,
         "link_phases": links.phases,
-        **_on_chosen_paths(matrix, network),
     }
-
-
-def _on_chosen_paths(matrix: CommMatrix, network: Topology) -> dict[str, Any]:
-    """The fewest phases of the schedulers that choose paths; None where the network has no choice."""
-    ends = zip(matrix.src.tolist(), matrix.dst.tolist(), strict=True)
-    has_choice = any(network.num_paths(src, dst) > 1 for src, dst in ends)
-    phases = {
-        row.name: _core.make_schedule(matrix, row.name, topology=network)[0].num_phases
-        for row in _core.schedulers()
-        if has_choice and row.chooses_paths and not row.why_not(matrix, topology=network)
-    }
-    best = min(phases, key=phases.__getitem__) if phases else None
-    return {"chosen_paths_phases": phases.get(best), "chosen_paths_scheduler": best}
 
 
 def _spread(values: Any) -> dict[str, float]:
@@ -197,10 +183,6 @@ def _show(console: Any, matrix: CommMatrix, result: dict[str, Any]) -> None:
             f"{result['link_to_port']:.2f} times the busiest port"
         )
         lines["link-free"] = f"{result['link_phases']} phases at least on its routes"
-        if result["chosen_paths_phases"]:
-            lines["link-free"] += (
-                f"; {result['chosen_paths_phases']} with chosen paths ({result['chosen_paths_scheduler']})"
-            )
     elif "topology" in result:
         lines["busiest link"] = "none: no route has links"
     if result["plot"]:

@@ -4,14 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "advise/planning_costs.hpp"
-#include "nuice/core/error.hpp"
-#include "nuice/core/networks.hpp"
 #include "nuice/plan/packets.hpp"
-#include "nuice/plan/scheduler.hpp"
 
-namespace nuice {
-namespace advice {
+namespace nuice::advice {
 namespace {
 
 constexpr Bytes usual_packet = 4096;
@@ -61,43 +56,4 @@ double packets_cost_s(const Traits& t, const Machine& machine) {
   return 2e-9 * (50000 + 500 * t.messages + packets * (t.hops + 2) * hop_ns);
 }
 
-}  // namespace advice
-
-namespace {
-
-/// Seconds for a question apart from the advice.
-constexpr double most_looking_s = 3;
-
-/// Some message has several ways.
-bool has_choice(const CommMatrix& matrix, const Topology& topology) {
-  bool any = false;
-  for (MessageId id = 0; id < matrix.num_messages() && !any; ++id)
-    any = topology.num_paths(matrix.src(id), matrix.dst(id)) > 1;
-  return any;
-}
-
-}  // namespace
-
-std::optional<ChosenPaths> advise_paths(const CommMatrix& matrix, const Machine& machine) {
-  require_valid(machine);
-  if (const std::string reason = why_too_small(*machine.topology, matrix.num_ranks()); !reason.empty())
-    throw Error(ErrorCode::mismatch, "machine " + machine.name + ": " + reason);
-  if (!machine.lossless || machine.routing == Routing::spray || !has_choice(matrix, *machine.topology))
-    return std::nullopt;
-  const Problem problem{.matrix = matrix, .topology = machine.topology.get()};
-  const std::string executor = "depend";
-  const advice::Traits traits = advice::traits_of(matrix, machine.topology.get(), machine);
-  double left_s = most_looking_s;
-  std::optional<ChosenPaths> best;
-  for (const Scheduler& row : schedulers()) {
-    if (!row.chooses_paths || !row.why_not(problem).empty()) continue;
-    left_s -= advice::planning_s(row.planning_cost, traits) + advice::packets_cost_s(traits, machine);
-    if (left_s < 0) break;
-    const double seconds = advice::packets_s(matrix, row.make(problem), machine, executor, {});
-    if (!best || seconds < best->seconds)
-      best = {.candidate = std::string(row.name) + ":" + executor, .seconds = seconds};
-  }
-  return best;
-}
-
-}  // namespace nuice
+}  // namespace nuice::advice

@@ -51,15 +51,14 @@ class Walk {
     return end * queueing();
   }
 
-  double in_phases(bool barriers, bool pairs) {
+  double in_phases(bool pairs) {
     for (PhaseId phase = 0; phase < schedule_.num_phases(); ++phase) {
       check_interrupt();
       begin_phase(phase);
       for (std::size_t i = first_; i < last_; ++i) fly_in_phase(i, pairs && machine_.duplex != Duplex::full);
       for (std::size_t i = first_; i < last_; ++i) end_in_phase(ends_[i - first_]);
-      if (barriers) floor_ = latest_ + barrier_s();
     }
-    return std::max(floor_, latest_);
+    return latest_;
   }
 
   /// A transfer begins when its ports and links are free, which is what the notices tell. Those too short for notices leave
@@ -197,7 +196,7 @@ class Walk {
     Processor& processor = ranks_[at(rank)];
     if (processor.next_phase > phase) return processor;
     const double idle = static_cast<double>(phase - processor.next_phase) * machine_.idle_phase_s;
-    processor.start = std::max(floor_, processor.done + idle) + machine_.phase_s;
+    processor.start = processor.done + idle + machine_.phase_s;
     processor.time = 0;  // of launching, from start
     processor.done = processor.start;
     processor.wire = 0;
@@ -240,12 +239,6 @@ class Walk {
     }
   }
 
-  double barrier_s() const {
-    double levels = 0;
-    for (std::size_t ranks = 1; ranks < ranks_.size(); ranks *= 2) ++levels;
-    return machine_.barrier_s + levels * machine_.barrier_level_s;
-  }
-
   static constexpr Rank many = -2;
   static constexpr double alone = -1;  // not in a phase
 
@@ -257,7 +250,6 @@ class Walk {
   std::size_t first_ = 0;
   std::size_t last_ = 0;
   bool overflows_ = false;
-  double floor_ = 0;  // no rank begins a phase earlier
   double latest_ = 0;
 };
 
@@ -268,7 +260,7 @@ Modelled model(const CommMatrix& matrix, const Schedule& schedule, const Machine
   const auto seconds = [&] {
     if (pace == Pace::notices) return walk.noticed();
     if (pace == Pace::at_once) return walk.at_once();
-    return walk.in_phases(pace == Pace::barriers, pace == Pace::pairs);
+    return walk.in_phases(pace == Pace::pairs);
   }();
   return {seconds, walk.timeouts()};
 }

@@ -48,7 +48,6 @@ class Ports {
   double wire_s(Bytes bytes) const {
     return static_cast<double>(wire_bytes(machine_, bytes)) * machine_.byte_s;
   }
-  double incoming_until(Rank rank) const { return busy_[at(rank)].until; }
   bool timeouts() const { return timeouts_; }
   /// Remembers when the port is free at the beginning of a phase of its rank.
   void begin_phase(Rank rank) { before_[at(rank)] = whole_[at(rank)]; }

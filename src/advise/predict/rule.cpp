@@ -8,7 +8,6 @@
 #include "advise/predict/rule.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace nuice::advice {
 namespace {
@@ -99,10 +98,6 @@ Estimate rule(const Entry& candidate, const Traits& t, const Machine& m, double 
     estimate.exchange_s = forwarded_s(t, m, phases, wire, link_bytes_s);
   } else {
     estimate.exchange_s = in_phases_s(t, m, phases, wire, link_s);
-  }
-  if (pace == Pace::barriers) {
-    const double levels = std::bit_width(static_cast<std::uint32_t>(t.ranks) - 1);
-    estimate.exchange_s += phases * (m.barrier_s + levels * m.barrier_level_s) + wire * 0.1 * m.byte_s;
   }
   return estimate;
 }

@@ -9,12 +9,12 @@
 #include "core/text/names.hpp"
 #include "mpi/call.hpp"
 #include "mpi/host/cores.hpp"
+#include "mpi/host/looking.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
 namespace {
 
-constexpr std::size_t line_bytes = 64;
 /// Of a rank, for what it writes: 32 MiB on a host with 64 ranks, of which only what is used is taken.
 constexpr std::size_t bytes_of_a_rank = 512 * 1024;
 /// Above this MPI's one copy is faster than two.
@@ -25,8 +25,8 @@ constexpr std::size_t most_bytes_of_a_slot = 32 * 1024;
 HostMail::HostMail(const Communicator& comm, std::vector<Rank> near) : near_(std::move(near)) {
   if (near_.size() < 2) return;
   me_ = index_of(comm.rank());
-  slot_bytes_ = std::clamp(bytes_of_a_rank / num_slots / near_.size() / line_bytes * line_bytes,
-                           2 * line_bytes, most_bytes_of_a_slot);
+  slot_bytes_ = std::clamp(bytes_of_a_rank / num_slots / near_.size() / cache_line_bytes * cache_line_bytes,
+                           2 * cache_line_bytes, most_bytes_of_a_slot);
   room_bytes_ = static_cast<Bytes>(slot_bytes_ - offsetof(Slot, message));
   const std::size_t all = near_.size() * (sizeof(Line) + near_.size() * num_slots * slot_bytes_);
   memory_ = SharedSegment(comm, near_, all);

@@ -56,7 +56,7 @@ class HostMail {
   void say_finished(Number call) const { line(me_).finished.store(call, std::memory_order_release); }
 
  private:
-  static constexpr Number num_slots = 2;
+  static constexpr Number num_slots = 2;  // one is read while the next is written
   struct Line {
     alignas(64) std::atomic<Number> finished;
     alignas(64) std::atomic<Number> written;

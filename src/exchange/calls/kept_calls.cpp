@@ -20,19 +20,17 @@
 #include "mpi/call.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/host/host_ranks.hpp"
+#include "mpi/host/looking.hpp"
 #include "mpi/wait.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
 namespace {
 
+/// Programs have a few shapes of calls; each keeps its memory.
 constexpr std::size_t most_kept = 16;
 constexpr int fault_tag = 0;
 constexpr int letter_tag = 1;
-/// Others may wait for a message of the program's that only this rank's MPI can send on.
-constexpr unsigned looks_per_hearing = 64;
-/// With a core of its own a rank looks so often before it offers the core to others.
-constexpr unsigned looks_before_yield = 4096;
 
 /// What a rank tells the others when it fails.
 struct Fault {
@@ -261,7 +259,7 @@ bool KeptCalls::is_near(Rank rank) const {
 
 /// tests_mpi: which gives the core away where others need it.
 void KeptCalls::wait_a_little(unsigned looks, bool tests_mpi) {
-  if (looks % looks_per_hearing == 0) hear();
+  if (looks % looks_per_progress == 0) hear();
   if (mail_->is_oversubscribed() ? !tests_mpi : looks % looks_before_yield == 0)
     std::this_thread::yield();
   else

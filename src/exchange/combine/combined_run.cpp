@@ -9,18 +9,15 @@
 #include "core/support/pause.hpp"
 #include "core/text/names.hpp"
 #include "mpi/call.hpp"
+#include "mpi/host/looking.hpp"
 
 namespace nuice::mpi {
 namespace {
 
 using exchange::HostLayout;
 
-/// While it waits in memory, a rank lets MPI go on so often: others may wait for a message of the program's that only this rank's
-/// MPI can send on.
+/// A rank that sleeps wakes so often to let MPI go on, for the reason of looks_per_progress.
 constexpr double nap_s = 1e-3;
-constexpr unsigned turns_per_progress = 64;
-/// With a core of its own a rank looks so often before it sleeps: about what going to sleep and waking up takes.
-constexpr unsigned looks_before_nap = 4000;
 
 std::size_t half_bytes(const HostLayout& layout) { return static_cast<std::size_t>(layout.bytes()); }
 
@@ -264,7 +261,7 @@ bool CombinedRun::look(bool single) {
     read();
     finish();
     const bool calls_mpi = num_active_ > 0 || !others_are_done_;
-    if (!calls_mpi && ++turns_ % turns_per_progress == 0) let_mpi_go_on(*parts_.comm, parts_.tag);
+    if (!calls_mpi && ++turns_ % looks_per_progress == 0) let_mpi_go_on(*parts_.comm, parts_.tag);
   }
   if (!others_are_done_) others_are_done_ = single ? others_->next(false) : others_->advance(false);
   return is_finished_ && others_are_done_;
@@ -281,7 +278,7 @@ void CombinedRun::wait_a_little() {
     std::this_thread::yield();
     return;
   }
-  const unsigned looks = parts_.group->is_oversubscribed() ? 0 : looks_before_nap;
+  const unsigned looks = parts_.group->is_oversubscribed() ? 0 : looks_before_yield;
   for (unsigned i = 0; i < looks; ++i) {
     if (is_all_here()) return;
     pause_briefly();

@@ -7,15 +7,18 @@
 namespace nuice::exchange {
 namespace {
 
+/// The first exchanges have the budget of 20: one of them is 5 %.
 constexpr double least_horizon = 20;
+/// Distances between rounds double up to here: a change of the network is noticed within that number of exchanges.
 constexpr std::int64_t most_between_rounds = 256;
+/// Likewise after another arm was adopted, or all are in again.
 constexpr std::int64_t most_after_a_change = 15;
-/// A turn lasts about so long: a few microseconds say nothing where ranks wait for cores.
+/// A turn lasts about this long: a few microseconds say nothing where ranks wait for cores.
 constexpr double turn_s = 5e-3;
-constexpr std::int64_t least_exchanges = 2;
-constexpr std::int64_t most_exchanges = 256;
-constexpr int reports_in_a_row = 2;
-constexpr double clock_s = 1e-9;  // no time is below
+constexpr std::int64_t least_exchanges = 2;   // the first is not timed
+constexpr std::int64_t most_exchanges = 256;  // a turn of exchanges below 20 us is shorter than turn_s
+constexpr int reports_in_a_row = 2;           // one may be an outlier
+constexpr double clock_s = 1e-9;              // no time is below
 
 }  // namespace
 

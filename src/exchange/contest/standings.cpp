@@ -7,13 +7,14 @@
 namespace nuice::exchange {
 namespace {
 
+// Derived in the header.
 constexpr double z = 2.5;
 constexpr double z_at_last = 1;
 constexpr double enough = 8;
 constexpr double usual_deviation = 0.25;
 constexpr double indifference = 0.05;
 constexpr double time_slice_s = 5e-3;
-constexpr double loss_of_unknown = 0.25;
+constexpr double loss_of_unknown = 0.25;  // usual_deviation
 /// ln 1.4: a search costs some exchanges by slower arms, which a smaller change is not worth.
 constexpr double other_network = 0.336;
 

@@ -45,7 +45,7 @@ class Overlapped : public Steps {
 
 std::unique_ptr<Run> bind_phased(const Binding& binding) {
   TableRequests requests = make_requests(binding, false);
-  std::vector<RequestCount> ends = ends_of_phases(binding.table, requests.ends, false);
+  std::vector<RequestCount> ends = ends_of_phases(binding.table, requests.ends);
   const auto in_flight = static_cast<std::size_t>(binding.settings.phases_in_flight);
   std::unique_ptr<Run> run;
   const bool forwards = !binding.table.parts.empty();

@@ -10,7 +10,6 @@ namespace nuice::mpi {
 
 std::unique_ptr<Run> bind_async(const Binding& binding);
 std::unique_ptr<Run> bind_phased(const Binding& binding);
-std::unique_ptr<Run> bind_barrier(const Binding& binding);
 std::unique_ptr<Run> bind_pairwise(const Binding& binding);
 std::unique_ptr<Run> bind_depend(const Binding& binding);
 

@@ -22,8 +22,8 @@ std::vector<RequestCount> one_step(const std::vector<RequestCount>& of_entries) 
   return {of_entries.empty() ? RequestCount{} : of_entries.back()};
 }
 
-std::vector<RequestCount> ends_of_phases(const PhaseTable& table, const std::vector<RequestCount>& of_entries,
-                                         bool with_idle) {
+std::vector<RequestCount> ends_of_phases(const PhaseTable& table,
+                                         const std::vector<RequestCount>& of_entries) {
   std::vector<RequestCount> steps;
   std::size_t entry = 0;
   RequestCount end;
@@ -31,7 +31,7 @@ std::vector<RequestCount> ends_of_phases(const PhaseTable& table, const std::vec
     for (; entry < of_entries.size() && table.entries[entry].phase == phase; ++entry) end = of_entries[entry];
     const RequestCount last = steps.empty() ? RequestCount{} : steps.back();
     const bool is_busy = end.receives > last.receives || end.sends > last.sends;
-    if (is_busy || with_idle) steps.push_back(end);
+    if (is_busy) steps.push_back(end);
   }
   return steps;
 }
@@ -137,8 +137,6 @@ bool Steps::go_through_steps(bool block) {
     const RequestCount begin = step_begin();
     scatter(requests_.packed_receives, begin.receives, step_end().receives);
     if (follows_) arrivals_.land_receives(begin.receives, step_end().receives);
-    const bool is_last = step_ + 1 == ends_.size();
-    if (!is_last && !may_go_on(block)) return false;
     begin_next_step();
   }
   return true;
@@ -223,13 +221,7 @@ int Steps::take_what_is_complete(bool block) {
 bool Steps::next(bool block) {
   while (nothing_came_ || !go_through_steps(false)) {
     const bool may_wait = block && !arrivals_.any();
-    if (!is_held_up()) {
-      if (take_what_is_complete(may_wait) == 0 && !may_wait) return false;
-    } else {
-      if (!may_wait) return false;
-      may_go_on(true);
-      begin_next_step();
-    }
+    if (take_what_is_complete(may_wait) == 0 && !may_wait) return false;
   }
   return true;
 }

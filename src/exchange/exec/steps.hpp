@@ -3,12 +3,12 @@
 // happened before the next one begins.
 //
 //   start:   start all receives; begin the first step: start its sends
-//   advance: while the step's sends and receives are complete, and the executor lets it end: begin the next step
+//   advance: while the step's sends and receives are complete: begin the next step
 //
 // Why no rank waits for ever: all receives are posted before anything else, so the sends of a rank's step p complete as soon
 // as their receivers have called start(). By induction on p, when all ranks have begun step p - 1 and wait for it, its
-// sends and receives complete, so all ranks come to step p. (Executors that start receives later, or hold steps up, have a
-// proof of their own.)
+// sends and receives complete, so all ranks come to step p. (Executors that start receives later have a proof of
+// their own.)
 //
 // Why pieces land where they belong: the requests of one exchange share a tag and are started, between two ranks, in the
 // same order on both sides; MPI does not let messages with the same envelope overtake each other.
@@ -49,10 +49,6 @@ class Steps : public Run {
   virtual void begin_step();
   /// Whether this rank's requests of the step are complete; block: not before they are.
   virtual bool is_step_done(bool block);
-  /// After is_step_done(), not of the last step: whether the next one may begin; block: not before it may.
-  virtual bool may_go_on(bool /*block*/) { return true; }
-  /// is_step_done(), but may_go_on() was not.
-  virtual bool is_held_up() const { return false; }
   /// Adds the sends that are under way to what next() waits for.
   virtual void watch_sends();
   /// One of those is complete.
@@ -104,9 +100,9 @@ class Steps : public Run {
   std::int64_t num_events_ = 0;
 };
 
-/// The steps of this rank's busy phases. of_entries: TableRequests::ends. with_idle: all phases.
-std::vector<RequestCount> ends_of_phases(const PhaseTable& table, const std::vector<RequestCount>& of_entries,
-                                         bool with_idle);
+/// The steps of this rank's busy phases. of_entries: TableRequests::ends.
+std::vector<RequestCount> ends_of_phases(const PhaseTable& table,
+                                         const std::vector<RequestCount>& of_entries);
 /// All in one step.
 std::vector<RequestCount> one_step(const std::vector<RequestCount>& of_entries);
 

@@ -11,7 +11,6 @@ namespace {
 constexpr std::array built_in{
     RunnableExecutor{.name = "async", .bind = bind_async},
     RunnableExecutor{.name = "phased", .bind = bind_phased},
-    RunnableExecutor{.name = "barrier", .bind = bind_barrier},
     RunnableExecutor{.name = "pairwise", .bind = bind_pairwise},
     RunnableExecutor{.name = "depend", .bind = bind_depend},
 };

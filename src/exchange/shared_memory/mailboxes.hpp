@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "mpi/host/looking.hpp"
 #include "nuice/core/types.hpp"
 
 namespace nuice::mpi {
@@ -43,8 +44,7 @@ struct Mailbox {
   /// A multiple of a cache line; of shorter messages several share one, which then passes from core to core only once for them.
   static std::size_t slot_bytes_for(Bytes message_bytes) {
     const std::size_t bytes = offsetof(Slot, message) + static_cast<std::size_t>(message_bytes);
-    constexpr std::size_t line_bytes = 64;
-    const std::size_t unit = bytes <= line_bytes / 2 ? line_bytes / 4 : line_bytes;
+    const std::size_t unit = bytes <= cache_line_bytes / 2 ? cache_line_bytes / 4 : cache_line_bytes;
     return (bytes + unit - 1) / unit * unit;
   }
 };

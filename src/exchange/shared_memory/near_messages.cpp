@@ -16,7 +16,9 @@
 namespace nuice::mpi {
 namespace {
 
+/// One is read while the next is written.
 constexpr Number least_slots = 2;
+/// A writer looks at its reader's counter once in so many exchanges: 1/16 of a cache line passed per exchange.
 constexpr Number most_slots = 16;
 /// More slots let a rank run ahead, which is worth less memory than this: about what MPI takes for a rank.
 constexpr std::size_t ample_bytes_per_rank = 256 * 1024;

@@ -9,16 +9,13 @@
 #include "core/support/pause.hpp"
 #include "core/text/names.hpp"
 #include "mpi/call.hpp"
+#include "mpi/host/looking.hpp"
 
 namespace nuice::mpi {
 namespace {
 
-/// Others may wait for a message of the program's that only this rank's MPI can send on, and MPI hears of deaths.
-constexpr unsigned looks_per_progress = 64;
 /// A writer that is ahead has written the slots after this one too. One way, 8 and 64 bytes: 0.7 to 0.9 of the time without.
 constexpr Number exchanges_ahead = 2;
-/// With a core of its own a rank looks so often before it offers the core to others.
-constexpr unsigned looks_before_yield = 4096;
 
 }  // namespace
 

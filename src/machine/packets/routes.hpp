@@ -47,7 +47,6 @@ class Routes {
   std::span<const Wire> wires() const { return wires_; }
   std::int32_t num_vertices() const { return num_vertices_; }
   WireId port_of(Rank rank) const { return num_links_ + static_cast<WireId>(rank); }
-  bool is_exit(WireId wire) const { return wires_[wire].to == no_rank; }
   int virtual_lanes() const { return virtual_lanes_; }
   /// All routes back to back; the first hop of one is a rank's port, the last another's.
   std::span<const Hop> hops() const { return hops_; }

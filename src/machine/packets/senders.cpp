@@ -27,7 +27,7 @@ Senders::Senders(const Program& program, std::vector<std::uint32_t> packets, con
     moving_[id] = {.packets = packets[id], .unsent = packets[id], .missing = packets[id]};
     moving_[id].gates = 1 + program.moves[id].missing;
   }
-  const bool phases = rules.pace == Pace::phases || rules.pace == Pace::pairs || rules.pace == Pace::barriers;
+  const bool phases = rules.pace == Pace::phases || rules.pace == Pace::pairs;
   if (phases) lay_stages(eager);
   if (before != nullptr) lay_dependencies(*before);
   if (rules.pace == Pace::at_once)
@@ -47,7 +47,6 @@ void Senders::lay_dependencies(const Dependencies& before) {
 void Senders::lay_stages(const std::vector<bool>& eager) {
   stages_.resize(ready_.size());
   waits_for_receiver_.resize(moving_.size());
-  const bool barriers = rules_.pace == Pace::barriers;
   for (std::uint32_t id = 0; id < moving_.size(); ++id) {
     const Move& move = program_.moves[id];
     waits_for_receiver_[id] = !eager[id] || rules_.pace == Pace::pairs;
@@ -58,14 +57,9 @@ void Senders::lay_stages(const std::vector<bool>& eager) {
       all.back().transfers.push_back(id);
       ++all.back().left;
     }
-    if (barriers)
-      left_of_phase_.resize(std::max<std::size_t>(left_of_phase_.size(), move.phase + std::size_t{1}));
-    if (barriers) ++left_of_phase_[move.phase];
   }
   for (std::size_t rank = 0; rank < stages_.size(); ++rank) {
-    const auto& all = stages_[rank].all;
-    if (!all.empty() && (!barriers || all.front().phase == 0))
-      push(0, What::enters, static_cast<std::uint32_t>(rank));
+    if (!stages_[rank].all.empty()) push(0, What::enters, static_cast<std::uint32_t>(rank));
   }
 }
 
@@ -99,13 +93,6 @@ void Senders::handle(const Event& event) {
       break;
     case What::enters:
       enter(static_cast<Rank>(event.id), event.slot);
-      break;
-    case What::phase_over:
-      for (std::size_t rank = 0; rank < stages_.size(); ++rank) {
-        const Stages& of_rank = stages_[rank];
-        if (of_rank.current < of_rank.all.size() && of_rank.all[of_rank.current].phase == event.id + 1)
-          enter(static_cast<Rank>(rank), event.slot);
-      }
   }
 }
 
@@ -169,8 +156,6 @@ void Senders::complete(std::uint32_t transfer, double slot) {
   const Move& move = program_.moves[transfer];
   leave_stage(move.src, move.phase, known);
   leave_stage(move.dst, move.phase, known);
-  if (rules_.pace == Pace::barriers && --left_of_phase_[move.phase] == 0)
-    push(known + rules_.times.all_ranks, What::phase_over, move.phase);
 }
 
 void Senders::leave_stage(Rank rank, PhaseId phase, double slot) {
@@ -179,8 +164,7 @@ void Senders::leave_stage(Rank rank, PhaseId phase, double slot) {
   --stage->left;
   while (of_rank.current < of_rank.all.size() && of_rank.all[of_rank.current].left == 0) {
     ++of_rank.current;
-    if (of_rank.current < of_rank.all.size() && rules_.pace != Pace::barriers)
-      push(slot, What::enters, static_cast<std::uint32_t>(rank));
+    if (of_rank.current < of_rank.all.size()) push(slot, What::enters, static_cast<std::uint32_t>(rank));
   }
 }
 

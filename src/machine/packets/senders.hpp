@@ -25,7 +25,6 @@ struct PacketTimes {
   double notice = 0;   ///< From one rank's knowing to another's.
   double handshake = 0;
   double phase = 0;
-  double all_ranks = 0;  ///< Until all know that all have finished.
 };
 
 class Senders {
@@ -91,7 +90,7 @@ class Senders {
     std::vector<Stage> all;
     std::size_t current = 0;
   };
-  enum class What : std::uint8_t { opens, goes, enters, phase_over };
+  enum class What : std::uint8_t { opens, goes, enters };
   struct Event {
     double slot;
     std::uint64_t order;
@@ -122,7 +121,6 @@ class Senders {
   std::vector<std::vector<std::uint32_t>> after_;  // by transfer: those that depend on it
   std::vector<Ready> ready_;                       // by rank
   std::vector<Stages> stages_;                     // by rank; empty: no phases
-  std::vector<std::uint32_t> left_of_phase_;       // barriers
   std::vector<double> busy_until_;                 // by rank: its processor
   std::vector<Event> events_;                      // a heap, earliest first
   std::uint64_t pushed_ = 0;

@@ -2,7 +2,6 @@
 #include "nuice/plan/packets.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -94,8 +93,8 @@ class Run {
     std::vector<Way> result;
     for (const machine::Move& move : program_.moves) {
       first_way_.push_back(static_cast<std::uint32_t>(result.size()));
-      if (move.path != no_path || routing_ == Routing::table) {
-        result.push_back({move.src, move.dst, move.path});
+      if (routing_ == Routing::table) {
+        result.push_back({move.src, move.dst, no_path});
         continue;
       }
       const auto paths = static_cast<std::uint64_t>(machine_.topology->num_paths(move.src, move.dst));
@@ -141,21 +140,19 @@ class Run {
 
   /// Links count where it is known which messages cross them.
   Dependencies find_dependencies() const {
-    const bool known = routing_ == Routing::table || schedule_.has_paths();
-    return dependencies(schedule_, known ? machine_.topology.get() : nullptr, 2 * options_.early_bytes);
+    return dependencies(schedule_, routing_ == Routing::table ? machine_.topology.get() : nullptr,
+                        2 * options_.early_bytes);
   }
 
   machine::Senders::Rules rules() const {
     const double slot = result_.slot_s;
     const Machine& m = machine_;
-    const double levels = std::bit_width(static_cast<std::uint32_t>(schedule_.num_ranks()) - 1);
     const machine::PacketTimes times{
         .send = (m.send_overhead_s + m.start_up_s) / slot,
         .message = (m.latency_s + m.receive_overhead_s) / slot,
         .notice = (m.send_overhead_s + m.latency_s + m.receive_overhead_s) / slot,
         .handshake = m.handshake_s / slot,
-        .phase = m.phase_s / slot,
-        .all_ranks = (m.barrier_s + levels * m.barrier_level_s) / slot};
+        .phase = m.phase_s / slot};
     return {.pace = pace_, .times = times, .early = packets_of(std::max<Bytes>(options_.early_bytes, 1))};
   }
 

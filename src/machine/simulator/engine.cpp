@@ -2,20 +2,12 @@
 #include "machine/simulator/engine.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "nuice/core/error.hpp"
 #include "nuice/core/interrupt.hpp"
 
 namespace nuice::machine {
-namespace {
-
-int levels(std::size_t num_ranks) {
-  return num_ranks < 2 ? 0 : static_cast<int>(std::bit_width(num_ranks - 1));
-}
-
-}  // namespace
 
 Engine::Engine(const Machine& machine, Program program, std::vector<double> slowdown, bool keep_timeline)
     : machine_(machine),
@@ -24,8 +16,7 @@ Engine::Engine(const Machine& machine, Program program, std::vector<double> slow
       record_(static_cast<Rank>(program_.ops.size()), keep_timeline),
       storm_(program_.ops.size(), default_refusals_one_by_one),
       processors_(program_.ops.size()),
-      flights_(program_.moves.size()),
-      barrier_cost_s_(machine.barrier_s + machine.barrier_level_s * levels(program_.ops.size())) {
+      flights_(program_.moves.size()) {
   for (TransferId id = 0; id < flights_.size(); ++id) {
     flights_[id].eager = program_.moves[id].bytes <= machine.eager_limit;
   }
@@ -69,9 +60,6 @@ void Engine::handle(const Event& event) {
         processors_[at(partner)].met = true;
         advance(partner);
       }
-      break;
-    case EventKind::barrier_ends:
-      barrier_ends();
       break;
     case EventKind::inquiry:
       inquiry(rank);
@@ -120,11 +108,8 @@ Simulation Engine::finish() {
 std::string Engine::stuck_text() const {
   const auto stuck = std::ranges::find(processors_, false, &Processor::done);
   const auto rank = stuck - processors_.begin();
-  const Op& op = program_.ops[static_cast<std::size_t>(rank)][stuck->next_op];
-  std::string text = "rank " + std::to_string(rank) + " would wait forever";
-  if (op.kind == OpKind::wait_ranks) text += " where all ranks end phase " + std::to_string(op.id);
-  return text + ": " + std::to_string(stuck->sends) + " sends have not left, " +
-         std::to_string(stuck->receives) + " receives are not complete";
+  return "rank " + std::to_string(rank) + " would wait forever: " + std::to_string(stuck->sends) +
+         " sends have not left, " + std::to_string(stuck->receives) + " receives are not complete";
 }
 
 // ---- processors
@@ -178,8 +163,6 @@ bool Engine::run_op(Rank rank, const Op& op) {
       return program_.moves[op.id].missing == 0;
     case OpKind::meet:
       return meet(rank, op.id);
-    case OpKind::wait_ranks:
-      return pass_barrier(rank);
     case OpKind::serve:
       return listing_ ? serve_granted(rank) : serve(rank);
   }
@@ -255,26 +238,6 @@ bool Engine::meet(Rank rank, std::uint32_t id) {
     if (meeting.arrived == 3) events_.push(now_ + machine_.handshake_s, EventKind::met, id);
   }
   return false;
-}
-
-bool Engine::pass_barrier(Rank rank) {
-  Processor& p = processors_[at(rank)];
-  if (std::exchange(p.passed_barrier, false)) {
-    p.at_barrier = false;
-    return true;
-  }
-  if (std::exchange(p.at_barrier, true)) return false;
-  if (++at_barrier_ == num_ranks()) {
-    events_.push(now_ + barrier_cost_s_, EventKind::barrier_ends, 0);
-  }
-  return false;
-}
-
-void Engine::barrier_ends() {
-  storm_.calm();
-  at_barrier_ = 0;
-  for (Processor& p : processors_) p.passed_barrier = true;
-  for (Rank rank = 0; rank < num_ranks(); ++rank) advance(rank);
 }
 
 // ---- transfers

@@ -87,8 +87,6 @@ class Engine : private Watcher {
     std::deque<TransferId> inbox;           // arrived and posted
     Bytes buffered = 0;
     bool met = false;
-    bool at_barrier = false;
-    bool passed_barrier = false;
     // DRS_N
     Serving serving = Serving::choosing;
     std::vector<TransferId> to_send;
@@ -126,8 +124,6 @@ class Engine : private Watcher {
   void take_from_inbox(Rank rank);
   void complete_receive(Rank rank, TransferId id);
   bool meet(Rank rank, std::uint32_t id);
-  bool pass_barrier(Rank rank);
-  void barrier_ends();
 
   // transfers
   void launch(TransferId id);
@@ -181,8 +177,6 @@ class Engine : private Watcher {
   double retry_delay_s_ = 0;
   bool listing_ = false;
   Bytes early_bytes_ = 0;
-  double barrier_cost_s_ = 0;
-  Rank at_barrier_ = 0;
   std::uint64_t inquiries_ = 0;
   std::uint64_t refusals_ = 0;
 };

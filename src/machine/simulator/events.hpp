@@ -20,7 +20,6 @@ enum class EventKind : std::uint8_t {
   work_ends,     ///< id: rank
   port_ready,    ///< id: transfer, its start-up is over
   met,           ///< id: meeting
-  barrier_ends,  ///< id: phase
   inquiry,       ///< id: rank that asks
   answer,        ///< id: rank that asked
   release,       ///< id: rank whose lock is reset

@@ -34,7 +34,7 @@ std::vector<Move> moves_of(const Schedule& schedule, const Machine& machine) {
   for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
     for (const Transfer transfer : schedule.transfers(phase)) {
       const Bytes bytes = transfer.bytes();
-      moves.push_back({transfer.src, transfer.dst, bytes, phase, transfer.path});
+      moves.push_back({transfer.src, transfer.dst, bytes, phase});
       if (transfer.pieces.size() > 1) moves.back().packing_s = copy_byte_s * static_cast<double>(bytes);
     }
   }
@@ -138,7 +138,6 @@ class Compiler {
       const bool idle = out.empty() && in.empty();
       writer.work(idle ? machine_.idle_phase_s : machine_.phase_s);
       if (!idle) write_phase(writer, rank, out, in);
-      if (pace_ == Pace::barriers) writer.add(OpKind::wait_ranks, phase);
     }
   }
 

@@ -21,7 +21,6 @@ enum class OpKind : std::uint8_t {
   wait_all,    ///< until also all posted receives are complete
   wait_parts,  ///< until a transfer's forwarded pieces have arrived
   meet,        ///< the partner of an exchange
-  wait_ranks,  ///< for all ranks
   serve,       ///< DRS_N: ask, send, release, until nothing is left to send
 };
 
@@ -37,7 +36,6 @@ struct Move {
   Rank dst = 0;
   Bytes bytes = 0;
   PhaseId phase = 0;
-  std::int64_t path = no_path;
   bool together = false;      ///< Half of an exchange that both partners begin together.
   std::uint32_t missing = 0;  ///< Forwarded pieces that have not arrived at src.
   double packing_s = 0;       ///< Of pieces into one transfer, at both ends.

@@ -73,11 +73,6 @@ DrsWhenBusy find_when_busy(std::string_view name) {
   return core::require_row(when_busy_names, "way of a busy receiver", name).value;
 }
 
-std::string_view activity_name(Activity activity) {
-  constexpr std::array<std::string_view, 5> names{"software", "waiting", "sending", "blocked", "receiving"};
-  return names[static_cast<std::size_t>(activity)];
-}
-
 Simulation simulate(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
                     const SimulationOptions& options) {
   require_room(matrix, machine);

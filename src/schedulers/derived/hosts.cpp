@@ -155,8 +155,6 @@ Schedule make_combined_schedule(const Problem& problem, std::string_view name, c
     throw Error(
         ErrorCode::not_applicable,
         std::string(name) + ": its network has ranks, not hosts, so it cannot order combined messages");
-  if (find_scheduler(name).forwards_on_hosts != nullptr)
-    return find_scheduler(name).forwards_on_hosts(problem, hosts);
   const CommMatrix& matrix = problem.matrix;
   const CommMatrix between = host_matrix(matrix, hosts);
   const Schedule plan = make_schedule(on_hosts(problem, between), name);

@@ -13,14 +13,10 @@
 // BRUCK_KPORT, the same for ranks that send to several at once (the k-port model of the same paper): the shifts of a digit do not
 // wait for each other, so they are one phase. Radix sqrt(n), which Fan et al. (HPDC '22) found best in most cases: two phases
 // for any matrix, 2 (sqrt(n) - 1) messages a rank.
-// TUNA (Fan, Domke, Ba and Kumar, HPDC '25: TuNA and TuNA_l^g), the same with a radix that is chosen, and on hosts with several ranks
-// in two legs: first inside the host to the rank in the destination's place, by the digits of the way there; then between hosts
-// from place to place, by the digits of the hosts' distance. Each leg has a radix of its own. All messages from a rank to a host that
-// it reaches travel as one. As published sizes are sent ahead of every round; a plan knows them.
 // Cost: O((m + n) log n); the schedule has a piece (24 bytes) for every hop of every message.
 #include <algorithm>
-#include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "nuice/core/interrupt.hpp"
@@ -29,71 +25,22 @@
 namespace nuice::sched {
 namespace {
 
-/// Ranks have places 0 to n - 1, and a leg changes one coordinate of a place: place / stride % length.
-struct Leg {
-  std::int64_t length;
-  std::int64_t stride;
-  std::int64_t port_ranks;  ///< That many places, back to back, share a port.
-
-  std::int64_t coordinate(Rank place) const { return place / stride % length; }
-  Rank moved(Rank place, std::int64_t shift) const {
-    const std::int64_t at = coordinate(place);
-    return static_cast<Rank>(place + ((at + shift) % length - at) * stride);
-  }
-  std::int64_t distance(Rank from, Rank to) const {
-    return (coordinate(to) - coordinate(from) + length) % length;
-  }
-};
-
-/// The places of all ranks, and the legs that all messages take one after the other.
-struct Ways {
-  std::vector<Rank> place_of;  // by rank
-  std::vector<Rank> rank_at;   // by place
-  std::vector<Leg> legs;
-};
-
-Ways one_leg(Rank num_ranks) {
-  std::vector<Rank> same(static_cast<std::size_t>(num_ranks));
-  std::iota(same.begin(), same.end(), 0);
-  return {same, same, {{num_ranks, 1, 1}}};
-}
-
-/// Where hosts have equally many ranks; else hosts are not looked at.
-Ways legs_on(const Hosts& hosts) {
-  const auto num_ranks = static_cast<std::size_t>(hosts.num_ranks());
-  if (num_ranks == 0) return one_leg(0);
-  const std::int64_t per_host = hosts.num_ranks() / hosts.num_hosts();
-  std::vector<Rank> found(static_cast<std::size_t>(hosts.num_hosts()), 0);
-  Ways ways{std::vector<Rank>(num_ranks), std::vector<Rank>(num_ranks), {}};
-  for (Rank rank = 0; rank < hosts.num_ranks(); ++rank) {
-    const Rank host = hosts.host_of(rank);
-    const Rank column = found[static_cast<std::size_t>(host)]++;
-    if (column >= per_host) return one_leg(hosts.num_ranks());
-    const auto place = static_cast<Rank>(host * per_host + column);
-    ways.place_of[static_cast<std::size_t>(rank)] = place;
-    ways.rank_at[static_cast<std::size_t>(place)] = rank;
-  }
-  ways.legs = {{per_host, 1, 1}, {hosts.num_hosts(), per_host, per_host}};
-  return ways;
-}
-
 /// Messages by what one digit of their distance is.
 class Shifts {
  public:
-  Shifts(const CommMatrix& matrix, const Ways& ways)
-      : matrix_(matrix), ways_(ways), held_(static_cast<std::size_t>(matrix.num_ranks()), 0) {
+  explicit Shifts(const CommMatrix& matrix)
+      : matrix_(matrix), held_(static_cast<std::size_t>(matrix.num_ranks()), 0) {
     at_.reserve(matrix.num_messages());
   }
-  std::span<const Leg> legs() const { return ways_.legs; }
 
-  /// Calls visit(from, to, messages) for every transfer of a leg, in places, and begin() before each phase that has any. by_digit:
-  /// all shifts of a digit are one phase.
+  /// Calls visit(from, to, messages) for every transfer, and begin() before each phase that has any. by_digit: all shifts of a
+  /// digit are one phase.
   template <typename Begin, typename Visit>
-  void walk(std::size_t leg, std::int64_t radix, bool by_digit, Begin&& begin, Visit&& visit) {
-    start(leg);
-    const Leg& way = ways_.legs[leg];
-    for (std::int64_t weight = 1; weight < way.length; weight *= radix) {
-      sort_by_digit(way, radix, weight);
+  void walk(std::int64_t radix, bool by_digit, Begin&& begin, Visit&& visit) {
+    at_.clear();
+    for (MessageId id = 0; id < matrix_.num_messages(); ++id) at_.push_back(matrix_.src(id));
+    for (std::int64_t weight = 1; weight < num_ranks(); weight *= radix) {
+      sort_by_digit(radix, weight);
       bool has_begun = false;
       for (std::size_t digit = 1; digit + 1 < begin_.size(); ++digit) {
         const std::span movers(order_.data() + begin_[digit], begin_[digit + 1] - begin_[digit]);
@@ -102,33 +49,21 @@ class Shifts {
         has_begun = true;
         const std::int64_t shift = static_cast<std::int64_t>(digit) * weight;
         for_each_holder(movers, [&](Rank from, std::span<const MessageId> messages) {
-          const Rank to = way.moved(from, shift);
+          const auto to = static_cast<Rank>((from + shift) % num_ranks());
           visit(from, to, messages);
           for (const MessageId id : messages) at_[id] = to;
         });
       }
     }
   }
-  Rank rank_at(Rank place) const { return ways_.rank_at[static_cast<std::size_t>(place)]; }
 
  private:
-  Rank place(Rank rank) const { return ways_.place_of[static_cast<std::size_t>(rank)]; }
-
-  /// Every message where the legs before leave it.
-  void start(std::size_t leg) {
-    at_.clear();
-    for (MessageId id = 0; id < matrix_.num_messages(); ++id) {
-      Rank at = place(matrix_.src(id));
-      for (const Leg& done : legs().first(leg))
-        at = done.moved(at, done.distance(at, place(matrix_.dst(id))));
-      at_.push_back(at);
-    }
-  }
+  std::int64_t num_ranks() const { return matrix_.num_ranks(); }
 
   /// order_[begin_[d] .. begin_[d + 1]): the messages with digit d, in the order of their ids.
-  void sort_by_digit(const Leg& leg, std::int64_t radix, std::int64_t weight) {
+  void sort_by_digit(std::int64_t radix, std::int64_t weight) {
     const auto digit = [&](MessageId id) {
-      const std::int64_t distance = leg.distance(place(matrix_.src(id)), place(matrix_.dst(id)));
+      const std::int64_t distance = (matrix_.dst(id) - matrix_.src(id) + num_ranks()) % num_ranks();
       return static_cast<std::size_t>(distance / weight % radix);
     };
     begin_.assign(static_cast<std::size_t>(radix) + 1, 0);
@@ -164,13 +99,12 @@ class Shifts {
   }
 
   const CommMatrix& matrix_;
-  const Ways& ways_;
-  std::vector<Rank> at_;            // by message: the place that holds it
+  std::vector<Rank> at_;            // by message: the rank that holds it
   std::vector<MessageId> order_;    // by digit
   std::vector<std::size_t> begin_;  // by digit
   std::vector<MessageId> sorted_;   // of one phase, by holder
   std::vector<Rank> holders_;       // of one phase
-  std::vector<std::size_t> held_;   // by place
+  std::vector<std::size_t> held_;   // by rank
 };
 
 /// The least r with r^digits >= n; 2 at least.
@@ -208,24 +142,20 @@ struct Load {
   }
 };
 
-Load load_of(const CommMatrix& matrix, Shifts& shifts, std::size_t leg, std::int64_t radix) {
+Load load_of(const CommMatrix& matrix, Shifts& shifts, std::int64_t radix) {
   Load load;
-  const std::int64_t port_ranks = shifts.legs()[leg].port_ranks;
-  std::vector<double> sent(static_cast<std::size_t>(matrix.num_ranks() / port_ranks));  // by port
-  const auto end_phase = [&] {
-    load.bytes += sent.empty() ? 0 : *std::ranges::max_element(sent);
-    std::ranges::fill(sent, 0);
-  };
+  double largest = 0;  // of a phase
   const auto begin = [&] {
-    end_phase();
+    load.bytes += std::exchange(largest, 0);
     ++load.num_phases;
   };
-  shifts.walk(leg, radix, false, begin, [&](Rank from, Rank, std::span<const MessageId> messages) {
+  shifts.walk(radix, false, begin, [&](Rank, Rank, std::span<const MessageId> messages) {
     load.num_pieces += messages.size();
-    for (const MessageId id : messages)
-      sent[static_cast<std::size_t>(from / port_ranks)] += static_cast<double>(matrix.bytes(id));
+    double sent = 0;
+    for (const MessageId id : messages) sent += static_cast<double>(matrix.bytes(id));
+    largest = std::max(largest, sent);
   });
-  end_phase();
+  load.bytes += largest;
   return load;
 }
 
@@ -235,70 +165,46 @@ struct Choice {
 };
 
 /// The radix with the least phases * phase_cost_bytes + phase bytes.
-Choice choose(const Problem& problem, Shifts& shifts, std::size_t leg) {
+Choice choose(const Problem& problem, Shifts& shifts) {
   Choice best;
-  for (const std::int64_t radix : radices(shifts.legs()[leg].length)) {
+  for (const std::int64_t radix : radices(problem.matrix.num_ranks())) {
     check_interrupt();
-    const Load load = load_of(problem.matrix, shifts, leg, radix);
+    const Load load = load_of(problem.matrix, shifts, radix);
     const Bytes cost = problem.phase_cost_bytes;
     if (best.load.num_phases == 0 || load.cost(cost) < best.load.cost(cost)) best = {radix, load};
   }
   return best;
 }
 
-void append_leg(const CommMatrix& matrix, Shifts& shifts, std::size_t leg, std::int64_t radix, bool by_digit,
-                Schedule& schedule) {
-  std::vector<Piece> pieces;
-  shifts.walk(
-      leg, radix, by_digit,
-      [&] {
-        check_interrupt();
-        schedule.begin_phase();
-      },
-      [&](Rank from, Rank to, std::span<const MessageId> messages) {
-        pieces.clear();
-        for (const MessageId id : messages) pieces.push_back({id, 0, matrix.bytes(id)});
-        schedule.add(shifts.rank_at(from), shifts.rank_at(to), pieces);
-      });
-}
-
-/// With the best radix for each leg.
-Schedule schedule_of(const Problem& problem, const Ways& ways, bool by_digit) {
-  Shifts shifts(problem.matrix, ways);
-  std::vector<Choice> choices;
-  std::size_t num_pieces = 0;
-  for (std::size_t leg = 0; leg < ways.legs.size(); ++leg) {
-    choices.push_back(choose(problem, shifts, leg));
-    num_pieces += choices.back().load.num_pieces;
-  }
-  Schedule schedule(problem.matrix.num_ranks());
+Schedule schedule_of(const CommMatrix& matrix, Shifts& shifts, std::int64_t radix, bool by_digit,
+                     std::size_t num_pieces) {
+  Schedule schedule(matrix.num_ranks());
   schedule.reserve(num_pieces);
-  for (std::size_t leg = 0; leg < ways.legs.size(); ++leg)
-    append_leg(problem.matrix, shifts, leg, choices[leg].radix, by_digit, schedule);
+  std::vector<Piece> pieces;
+  const auto begin = [&] {
+    check_interrupt();
+    schedule.begin_phase();
+  };
+  shifts.walk(radix, by_digit, begin, [&](Rank from, Rank to, std::span<const MessageId> messages) {
+    pieces.clear();
+    for (const MessageId id : messages) pieces.push_back({id, 0, matrix.bytes(id)});
+    schedule.add(from, to, pieces);
+  });
   return schedule;
 }
 
 }  // namespace
 
 Schedule make_bruck(const Problem& problem) {
-  return schedule_of(problem, one_leg(problem.matrix.num_ranks()), false);
+  Shifts shifts(problem.matrix);
+  const Choice choice = choose(problem, shifts);
+  return schedule_of(problem.matrix, shifts, choice.radix, false, choice.load.num_pieces);
 }
 
 Schedule make_bruck_kport(const Problem& problem) {
-  const Ways ways = one_leg(problem.matrix.num_ranks());
-  Shifts shifts(problem.matrix, ways);
-  Schedule schedule(problem.matrix.num_ranks());
-  schedule.reserve(std::size_t{2} * problem.matrix.num_messages());
-  append_leg(problem.matrix, shifts, 0, root_of(problem.matrix.num_ranks(), 2), true, schedule);
-  return schedule;
-}
-
-Schedule make_tuna(const Problem& problem) {
-  return schedule_of(problem, one_leg(problem.matrix.num_ranks()), true);
-}
-
-Schedule make_tuna_on_hosts(const Problem& problem, const Hosts& hosts) {
-  return schedule_of(problem, legs_on(hosts), true);
+  Shifts shifts(problem.matrix);
+  const std::int64_t radix = root_of(problem.matrix.num_ranks(), 2);
+  return schedule_of(problem.matrix, shifts, radix, true, std::size_t{2} * problem.matrix.num_messages());
 }
 
 }  // namespace nuice::sched
