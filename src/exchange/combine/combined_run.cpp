@@ -8,7 +8,6 @@
 
 #include "core/support/pause.hpp"
 #include "core/text/names.hpp"
-#include "mpi/call.hpp"
 
 namespace nuice::mpi {
 namespace {
@@ -106,19 +105,10 @@ std::size_t CombinedRun::add_requests(const HostLayout::Block& block, std::size_
   const Bytes piece = piece_bytes_of(block.bytes, parts_.chunk_bytes);
   std::size_t added = 0;
   for (Bytes begin = 0; begin < block.bytes; begin += piece, ++added) {
-    Extent extent = Extent::of(std::min(piece, block.bytes - begin));
-    std::byte* const at = window_.halves[half] + block.begin + begin;
-    MPI_Request request = MPI_REQUEST_NULL;
-    owned_[half].make_room();
-    const MPI_Comm comm = parts_.comm->get();
-    if (is_send)
-      must(MPI_Send_init(at, extent.count, extent.type.get(), partner, parts_.tag, comm, &request),
-           "MPI_Send_init");
-    else
-      must(MPI_Recv_init(at, extent.count, extent.type.get(), partner, parts_.tag, comm, &request),
-           "MPI_Recv_init");
-    owned_[half].adopt(request);
-    types_.push_back(std::move(extent.type));
+    const Segment segment{window_.halves[half] + block.begin + begin, std::min(piece, block.bytes - begin),
+                          MPI_BYTE};
+    requests_[half].add(is_send ? Requests::Mode::send : Requests::Mode::receive, segment, partner,
+                        parts_.tag, parts_.comm->get());
   }
   return added;
 }
@@ -137,10 +127,8 @@ void CombinedRun::make_requests() {
     next = 0;
     for (const HostLayout::Block& block : parts_.layout.outgoing())
       if (leads(block)) outgoing_[next++].num_pieces = add_requests(block, half, true);
-    requests_[half].resize(owned_[half].size());
-    owned_[half].copy_to(0, owned_[half].size(), requests_[half].data());
   }
-  indices_.resize(owned_[0].size());
+  indices_.resize(requests_[0].size());
 }
 
 void CombinedRun::agree() {
@@ -172,7 +160,7 @@ void CombinedRun::start_receives() {
   receives_ = true;
   for (Incoming& block : incoming_) block.num_left = block.num_pieces;
   num_active_ += block_of_.size();
-  for (std::size_t i = 0; i < block_of_.size(); ++i) must(MPI_Start(&requests_[half_][i]), "MPI_Start");
+  requests_[half_].start(0, block_of_.size());
 }
 
 /// The last that this rank tells another may wake it up.
@@ -203,24 +191,19 @@ void CombinedRun::send_blocks() {
     ++num_sent_;
     num_active_ += num_pieces;
     ++num_events_;
-    for (std::size_t i = begin; i < end; ++i) must(MPI_Start(&requests_[half_][i]), "MPI_Start");
+    requests_[half_].start(begin, end);
   }
 }
 
 void CombinedRun::take_completed() {
-  std::vector<MPI_Request>& requests = requests_[half_];
-  int found = 0;
-  must(MPI_Testsome(static_cast<int>(requests.size()), requests.data(), &found, indices_.data(),
-                    MPI_STATUSES_IGNORE),
-       "MPI_Testsome");
-  if (found == MPI_UNDEFINED) return;
-  for (int i = 0; i < found; ++i) {
-    const auto index = static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]);
+  const auto found = requests_[half_].take_completed(false, 0, requests_[half_].size(), indices_);
+  for (const int place : found) {
+    const auto index = static_cast<std::size_t>(place);
     if (index < block_of_.size()) take_piece(incoming_[block_of_[index]]);
   }
-  num_active_ -= static_cast<std::size_t>(found);
-  num_events_ += found;
-  if (found > 0) patience_.found_something();
+  num_active_ -= found.size();
+  num_events_ += std::ssize(found);
+  if (!found.empty()) patience_.found_something();
 }
 
 void CombinedRun::take_piece(Incoming& block) {

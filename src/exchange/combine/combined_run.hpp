@@ -125,9 +125,7 @@ class CombinedRun : public Run {
   std::vector<Group> groups_;
   std::vector<Outgoing> outgoing_;
   std::vector<Incoming> incoming_;
-  std::vector<Datatype> types_;
-  std::array<Requests, 2> owned_;                     // by half
-  std::array<std::vector<MPI_Request>, 2> requests_;  // copies: receives, then sends
+  std::array<Requests, 2> requests_;  // by half: receives, then sends
   std::vector<int> indices_;
   std::vector<std::size_t> block_of_;  // by receive: which of incoming_
 

@@ -36,7 +36,6 @@ class PartsRun : public Run {
   /// Takes the message to itself out of the exchange, whose start() would copy it. listed: the ranks to send to and to receive from, in the
   /// user's order.
   PartsRun(const Binding& binding, const Way& listed, OwnMessage own);
-  ~PartsRun() override;
 
   /// As ready() and arrived() count from now on: the place of each listed one, and how many there are.
   void number(std::span<const std::size_t> sends, std::size_t num_sends,
@@ -57,8 +56,8 @@ class PartsRun : public Run {
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
   struct Message {
     Rank partner = no_rank;
-    MPI_Request request = MPI_REQUEST_NULL;  // of the message to itself there is none
-    int num_listed = 0;                      // the user lists that number for this rank
+    std::size_t request = none;  // of the message to itself there is none
+    int num_listed = 0;          // the user lists that number for this rank
     // of the running exchange
     std::atomic<int> num_held = 0;
     std::atomic<bool> is_begun = false;
@@ -82,6 +81,7 @@ class PartsRun : public Run {
   int own_tag_;
   bool is_multiple_ = false;  // any thread may call MPI
   std::vector<Datatype> types_;
+  Requests requests_;
   Messages sends_;
   Messages receives_;
   std::vector<std::size_t> sends_by_index_;  // none: it has no bytes
