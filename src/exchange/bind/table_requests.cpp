@@ -265,7 +265,7 @@ TableRequests make_requests(const Binding& binding, bool synchronous, Bytes tail
   return RequestMaker(binding, synchronous, tail_bytes).make();
 }
 
-TableElements list_elements(const Binding& binding) {
+TableElements list_elements(const PhaseTable& table, const Layout& layout) {
   TableElements all;
   KeptTypes types(all.types);
   Places places;
@@ -275,13 +275,13 @@ TableElements list_elements(const Binding& binding) {
         elements.push_back({partner, {place.at, place.count, types.kept(place.type)}});
     places.clear();
   };
-  for (const PhaseEntry& entry : binding.table.entries) {
+  for (const PhaseEntry& entry : table.entries) {
     if (entry.send_partner != no_rank) {
-      binding.layout.find_to_send(entry.send_partner, entry.send_offset, entry.send_bytes, places);
+      layout.find_to_send(entry.send_partner, entry.send_offset, entry.send_bytes, places);
       add_all(entry.send_partner, all.sends);
     }
     if (entry.recv_partner != no_rank) {
-      binding.layout.find_to_receive(entry.recv_partner, entry.recv_offset, entry.recv_bytes, places);
+      layout.find_to_receive(entry.recv_partner, entry.recv_offset, entry.recv_bytes, places);
       add_all(entry.recv_partner, all.receives);
     }
   }

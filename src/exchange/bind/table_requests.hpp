@@ -58,7 +58,7 @@ struct TableElements {
   std::vector<Elements> sends;
   std::vector<Elements> receives;
 };
-TableElements list_elements(const Binding& binding);
+TableElements list_elements(const PhaseTable& table, const Layout& layout);
 
 /// A rank's message to itself, where it has datatypes: MPI copies it.
 struct SelfMessage {

@@ -63,9 +63,9 @@ class StripMined : public Steps {
 
 std::unique_ptr<Run> bind_async(const Binding& given) {
   Binding binding = given;
-  if (binding.settings.piece_bytes == 0) {
-    binding.settings.piece_bytes = binding.settings.chunk_bytes;
-    binding.settings.most_pieces = most_chunks;
+  if (RunSettings& settings = binding.settings; settings.piece_bytes == 0) {
+    settings.piece_bytes = settings.chunk_bytes;
+    settings.most_pieces = most_chunks;
   }
   const int max_sends = binding.settings.max_sends;
   TableRequests requests = make_requests(binding, max_sends > 0);

@@ -130,7 +130,7 @@ class Depend : public Run {
   }
 
   void make_notices(const Binding& binding) {
-    const Notices& notices = *binding.settings.notices;
+    const Notices& notices = binding.notices;
     std::vector<Notice> gives = notices.gives;
     std::ranges::stable_sort(gives, {}, [](const Notice& n) { return Key(n.phase, n.partner); });
     given_texts_.reserve(gives.size());

@@ -21,7 +21,8 @@ namespace {
 
 }  // namespace
 
-PartsRun::PartsRun(const Binding& binding, const Way& listed, OwnMessage own)
+PartsRun::PartsRun(const Binding& binding, std::span<const Partner> destinations,
+                   std::span<const Partner> sources, OwnMessage own)
     : comm_(binding.comm), arrivals_(binding.arrivals), own_(std::move(own)), own_tag_(binding.tag + 1) {
   int level = MPI_THREAD_SINGLE;
   must(MPI_Query_thread(&level), "MPI_Query_thread");
@@ -33,8 +34,8 @@ PartsRun::PartsRun(const Binding& binding, const Way& listed, OwnMessage own)
     add(binding, partner, false, receives_);
     if (partner.rank != comm_->rank()) arrivals_.expect_pieces(partner.rank, 1);
   }
-  sends_by_index_ = listed_in(sends_, listed.send_to, true);
-  receives_by_index_ = listed_in(receives_, listed.receive_from, false);
+  sends_by_index_ = listed_in(sends_, destinations, true);
+  receives_by_index_ = listed_in(receives_, sources, false);
   is_ready_ = std::make_unique<std::atomic<bool>[]>(sends_by_index_.size());
 }
 
@@ -71,15 +72,18 @@ std::vector<std::size_t> PartsRun::listed_in(const Messages& messages, std::span
   return by_index;
 }
 
-void PartsRun::number(std::span<const std::size_t> sends, std::size_t num_sends,
-                      std::span<const std::size_t> receives, std::size_t num_receives) {
+void PartsRun::number(std::span<const Outgoing> sends, std::span<const std::size_t> receives,
+                      std::size_t num_receives) {
   const auto renumber = [](std::vector<std::size_t>& by_index, std::span<const std::size_t> places,
                            std::size_t count) {
     std::vector<std::size_t> all(count, none);
     for (std::size_t i = 0; i < by_index.size(); ++i) all[places[i]] = by_index[i];
     by_index = std::move(all);
   };
-  renumber(sends_by_index_, sends, num_sends);
+  std::vector<std::size_t> with_bytes;
+  for (std::size_t i = 0; i < sends.size(); ++i)
+    if (sends[i].count * size_of(sends[i].type) > 0) with_bytes.push_back(i);
+  renumber(sends_by_index_, with_bytes, sends.size());
   renumber(receives_by_index_, receives, num_receives);
   is_ready_ = std::make_unique<std::atomic<bool>[]>(sends_by_index_.size());
 }

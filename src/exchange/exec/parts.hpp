@@ -33,13 +33,14 @@ struct OwnMessage {
 
 class PartsRun : public Run {
  public:
-  /// Takes the message to itself out of the exchange, whose start() would copy it. listed: the ranks to send to and to receive from, in the
-  /// user's order.
-  PartsRun(const Binding& binding, const Way& listed, OwnMessage own);
+  /// Takes the message to itself out of the exchange, whose start() would copy it. destinations, sources: in the user's order.
+  PartsRun(const Binding& binding, std::span<const Partner> destinations, std::span<const Partner> sources,
+           OwnMessage own);
 
-  /// As ready() and arrived() count from now on: the place of each listed one, and how many there are.
-  void number(std::span<const std::size_t> sends, std::size_t num_sends,
-              std::span<const std::size_t> receives, std::size_t num_receives);
+  /// As ready() and arrived() count from now on: all messages that the user has given, of which the listed ones are those with bytes.
+  /// receives: the place of each listed one among num_receives.
+  void number(std::span<const Outgoing> sends, std::span<const std::size_t> receives,
+              std::size_t num_receives);
 
   void start() override;
   bool advance(bool block) override { return advance(block, false); }
