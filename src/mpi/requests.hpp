@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Owners of MPI datatypes and of arrays of persistent requests.
+// Owners of MPI datatypes and of arrays of requests: the only place that keeps the handles of an exchange.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -79,15 +80,6 @@ struct Extent {
 /// (lab/bench/run.py pair).
 constexpr Bytes short_message_bytes = 256;
 
-/// A short message, sent by every start.
-struct ShortSend {
-  const void* at = nullptr;
-  int bytes = 0;
-  Rank to = no_rank;
-  int tag = 0;
-  MPI_Comm comm = MPI_COMM_NULL;
-};
-
 /// Nothing that comes from now on is written by these receives, of which any may be null or not under way. Those that had
 /// begun to come in cannot be called back: they are given a second to end, which is enough unless the sender is stuck.
 /// Never throws.
@@ -96,59 +88,62 @@ void cancel_receives(std::span<MPI_Request> receives) noexcept;
 /// Persistent requests, and short messages in their place; the destructor frees them, unless MPI is finalized.
 class Requests {
  public:
+  enum class Mode : std::uint8_t { receive, send, synchronous_send };
+
   Requests() = default;
   Requests(Requests&&) noexcept = default;
-  Requests(const Requests&) = delete;
-  Requests& operator=(const Requests&) = delete;
+  Requests& operator=(Requests&&) = delete;
   ~Requests();
 
-  void reserve(std::size_t count) {
-    requests_.reserve(count);
-    shorts_.reserve(count);
-  }
-  /// Room for one more, as a vector grows.
-  void make_room() {
-    if (requests_.size() == requests_.capacity()) reserve(2 * requests_.size() + 8);
-  }
-  // Both require room from reserve() or make_room(), so that they cannot fail.
-  /// Adopts a persistent request.
-  void adopt(MPI_Request request) {
-    requests_.push_back(request);
-    shorts_.emplace_back();
-  }
-  void add(const ShortSend& message) {
-    requests_.push_back(MPI_REQUEST_NULL);
-    shorts_.push_back(message);
-    has_shorts_ = true;
+  /// A message to this partner or from it. Throws Error limit for a segment that MPI cannot count.
+  void add(Mode mode, const Segment& segment, Rank partner, int tag, MPI_Comm comm);
+  /// Appends a request of others, which no longer have it. None of theirs is under way.
+  void take(Requests& others, std::size_t i);
+  /// All of them.
+  void take(Requests& others) {
+    for (std::size_t i = 0; i < others.size(); ++i) take(others, i);
   }
 
   std::size_t size() const { return requests_.size(); }
-  /// Whether MPI_Startall starts them: none is a short message.
-  bool are_persistent() const { return !has_shorts_; }
-  MPI_Request operator[](std::size_t i) const { return requests_[i]; }
-  MPI_Request& operator[](std::size_t i) { return requests_[i]; }
+  bool is_complete(std::size_t i) const;  ///< Or not under way.
 
   // On requests [begin, end):
   /// Starts them in this order.
   void start(std::size_t begin, std::size_t end);
-  /// All of them, those of short messages into their places in `requests`, where the others are copied.
-  void start_in(MPI_Request* requests) const;
   /// Starts them in any order.
   void start_unordered(std::size_t begin, std::size_t end);
   /// True when all are complete. Those that are not active count as complete.
   bool test(std::size_t begin, std::size_t end);
   /// Until all are complete.
   void wait(std::size_t begin, std::size_t end);
-  /// Copies of them, so that one call of MPI takes requests of several arrays. A copy of a persistent request stays good;
-  /// that of a short message is good until it is complete, and has to be given back.
-  void copy_to(std::size_t begin, std::size_t end, MPI_Request* to) const;
-  void give_back(std::size_t begin, std::size_t end, const MPI_Request* from);
-  /// Not one of these receives is to be waited for any more: cancel_receives().
-  void cancel(std::size_t begin, std::size_t end) noexcept;
+  /// Those that are complete and were not taken before, counted from `begin`; block: at least one, if any is active.
+  /// indices: room for all.
+  std::span<const int> take_completed(bool block, std::size_t begin, std::size_t end,
+                                      std::vector<int>& indices);
+  /// As take_completed(), of one; -1 where none is. is_idle: none is active.
+  int take_one(bool block, std::size_t begin, std::size_t end, bool& is_idle);
+  /// The handles, for calls of MPI that are none of the above.
+  MPI_Request* data() { return requests_.data(); }
+  /// Not one of the receives is to be waited for any more: cancel_receives().
+  void cancel_receives() noexcept;
 
  private:
+  /// How a request is started.
+  struct Start {
+    bool is_receive;
+    bool is_short;  ///< By MPI_Isend of what follows.
+    const void* at;
+    int count;
+    MPI_Datatype type;
+    Rank partner;
+    int tag;
+    MPI_Comm comm;
+  };
+  void start_short(std::size_t i);
+
   std::vector<MPI_Request> requests_;  // of a short message: null unless it is in flight
-  std::vector<ShortSend> shorts_;      // likewise; those of persistent requests go to no_rank
+  std::vector<Start> starts_;
+  std::vector<Datatype> types_;
   bool has_shorts_ = false;
 };
 

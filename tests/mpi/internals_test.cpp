@@ -93,18 +93,12 @@ TEST(Requests, ShortSendsKeepTheirPlaceAmongPersistentOnes) {
   }
   Requests sends;
   Requests receives;
-  sends.reserve(3);
-  receives.reserve(3);
   for (std::size_t i = 0; i < 3; ++i) {
-    MPI_Request request;
-    MPI_Recv_init(received[i].data(), sizes[i], MPI_CHAR, from, 7, comm.get(), &request);
-    receives.adopt(request);
-    if (sizes[i] <= short_message_bytes) {
-      sends.add({sent[i].data(), sizes[i], to, 7, comm.get()});
-    } else {
-      MPI_Send_init(sent[i].data(), sizes[i], MPI_CHAR, to, 7, comm.get(), &request);
-      sends.adopt(request);
-    }
+    const auto segment = [&](std::vector<char>& data) {
+      return Segment{reinterpret_cast<std::byte*>(data.data()), sizes[i], MPI_CHAR};
+    };
+    receives.add(Requests::Mode::receive, segment(received[i]), from, 7, comm.get());
+    sends.add(Requests::Mode::send, segment(sent[i]), to, 7, comm.get());
   }
   for (int round = 1; round <= 3; ++round) {
     for (std::size_t i = 0; i < 3; ++i)

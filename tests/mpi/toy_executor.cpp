@@ -14,7 +14,7 @@ namespace {
 std::unique_ptr<mpi::Run> bind_toy(const mpi::Binding& binding) {
   mpi::TableRequests requests = mpi::make_requests(binding, false);
   std::vector<mpi::RequestCount> ends;
-  for (const mpi::RequestCount& end : mpi::ends_of_phases(binding.table, requests.ends, false)) {
+  for (const mpi::RequestCount& end : mpi::ends_of_phases(binding.table, requests.ends)) {
     ends.push_back({ends.empty() ? 0 : ends.back().receives, end.sends});
     ends.push_back(end);
   }

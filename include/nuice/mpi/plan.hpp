@@ -169,6 +169,8 @@ class Plan {
 
  private:
   struct State;
+  struct Planner;
+  class Binder;
   explicit Plan(std::unique_ptr<State> state);
   State& state() const;
   std::unique_ptr<State> state_;

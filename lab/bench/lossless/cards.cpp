@@ -55,7 +55,8 @@ Cards::Cards(const std::string& prefix, const std::string& subnet, Rank hosts)
   for (Rank host = 0; host < hosts; ++host) {
     const InNamespace there(prefix + "h" + std::to_string(host + 1));
     const std::uint32_t here = network_ + static_cast<std::uint32_t>(host) + 1;
-    sockets_.push_back({make_socket(here, card_port), make_socket(here, control_port)});
+    sockets_.push_back(
+        {FileDescriptor(make_socket(here, card_port)), FileDescriptor(make_socket(here, control_port))});
     epoll_event wanted{.events = EPOLLIN, .data = {.u32 = static_cast<std::uint32_t>(host)}};
     if (epoll_ctl(poll_.get(), EPOLL_CTL_ADD, sockets_.back().data.get(), &wanted) != 0) fail("epoll");
   }
@@ -90,7 +91,7 @@ bool Cards::receive(int wait_ms, const std::function<void(const Packet&)>& take)
       messages[k].msg_hdr.msg_iov = &parts[k];
       messages[k].msg_hdr.msg_iovlen = 1;
     }
-    const int from = sockets_[ready[static_cast<std::size_t>(i)].data.u32].get();
+    const int from = sockets_[ready[static_cast<std::size_t>(i)].data.u32].data.get();
     const int came = recvmmsg(from, messages.data(), at_a_time, 0, nullptr);
     for (int k = 0; k < came; ++k) take(packets[static_cast<std::size_t>(k)]);
   }

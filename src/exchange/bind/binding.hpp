@@ -22,15 +22,14 @@ constexpr Bytes piece_bytes_of(Bytes message, Bytes chunk) {
   return chunk > 0 && message <= most_chunks * chunk ? chunk : message;
 }
 
-/// What the executors are told besides their table. Equal on all ranks but for notices and copies.
+/// What the executors are told besides their table. Equal on all ranks but for copies.
 struct RunSettings {
   int max_sends = 0;
   int phases_in_flight = 1;
-  const Notices* notices = nullptr;  ///< This rank's, for executors that wait for notices.
-  Bytes early_bytes = 0;             ///< Of a message, still to come when notice is given.
-  Copies* copies = nullptr;          ///< Of the memory that the layout names; null: it is the user's own.
-  Bytes chunk_bytes = 0;             ///< Of messages of a few such pieces, by the executor async; 0: whole.
-  Bytes piece_bytes = 0;  ///< Messages of plain bytes travel in pieces of so many, on all ranks; 0: whole.
+  Bytes early_bytes = 0;     ///< Of a message, still to come when notice is given.
+  Bytes chunk_bytes = 0;     ///< Of messages of a few such pieces, by the executor async; 0: whole.
+  Copies* copies = nullptr;  ///< Of the memory that the layout names; null: it is the user's own.
+  Bytes piece_bytes = 0;     ///< Messages of plain bytes travel in pieces of so many, on all ranks; 0: whole.
   Bytes most_pieces = max_bytes;  ///< Messages of more are whole.
   /// Segments of a transfer travel as messages of their own, on all ranks: the processor must not pack them.
   bool apart = false;
@@ -40,10 +39,11 @@ struct RunSettings {
 struct Binding {
   const std::shared_ptr<const Communicator>& comm;
   const PhaseTable& table;  ///< Of this rank, in the direction of the exchange.
+  const Notices& notices;   ///< Likewise.
   const Layout& layout;
   Arrivals& arrivals;  ///< To be told what will come, and what has.
   int tag;             ///< This one and the next two belong to the exchange.
-  RunSettings settings;
+  RunSettings settings = {};
 };
 
 }  // namespace nuice::mpi

@@ -50,21 +50,12 @@ std::vector<ReceiveBuffer> buffers_in(const ReceiveArray& array, std::span<const
   return make_buffers<ReceiveBuffer>(array, partners, rank);
 }
 
-void check_buffers(const Way& way, std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive) {
-  core::check_buffers({way.table.rank, true}, way.send_to, send);
-  core::check_buffers({way.table.rank, false}, way.receive_from, receive);
-}
-
-BufferLayout::BufferLayout(const Way& way, std::span<const SendBuffer> send,
-                           std::span<const ReceiveBuffer> receive, bool in_parts)
-    : in_parts_(in_parts) {
+BufferLayout::BufferLayout(const CheckedMessages& messages, bool in_parts) : in_parts_(in_parts) {
   // MPI takes the address of what it only reads as one that it might write to, within a datatype.
-  for (std::size_t i = 0; i < send.size(); ++i)
-    send_.push_back({way.send_to[i].rank, static_cast<std::byte*>(const_cast<void*>(send[i].data)), 0,
-                     way.send_to[i].bytes});
-  for (std::size_t i = 0; i < receive.size(); ++i)
-    receive_.push_back(
-        {way.receive_from[i].rank, static_cast<std::byte*>(receive[i].data), 0, way.receive_from[i].bytes});
+  for (const auto& [to, data, count, type] : messages.sends)
+    send_.push_back({to, static_cast<std::byte*>(const_cast<void*>(data)), 0, bytes_of(count, type)});
+  for (const auto& [from, data, count, type] : messages.receives)
+    receive_.push_back({from, static_cast<std::byte*>(data), 0, bytes_of(count, type)});
   settle(send_);
   settle(receive_);
 }
@@ -89,14 +80,6 @@ void BufferLayout::find_to_send(Rank dst, Bytes offset, Bytes bytes, Places& pla
 
 void BufferLayout::find_to_receive(Rank src, Bytes offset, Bytes bytes, Places& places) const {
   find(receive_, src, offset, bytes, places);
-}
-
-void set_sources(Arrivals& arrivals, std::span<const Partner> partners,
-                 std::span<const ReceiveBuffer> buffers) {
-  std::vector<std::span<std::byte>> data;
-  for (std::size_t i = 0; i < partners.size(); ++i)
-    data.emplace_back(static_cast<std::byte*>(buffers[i].data), static_cast<std::size_t>(partners[i].bytes));
-  arrivals.set_sources(partners, data);
 }
 
 }  // namespace nuice::mpi

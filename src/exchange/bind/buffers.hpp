@@ -5,8 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "exchange/bind/arrivals.hpp"
-#include "exchange/bind/layout.hpp"
+#include "exchange/bind/messages.hpp"
 #include "nuice/mpi/exchange.hpp"
 
 namespace nuice::mpi {
@@ -16,14 +15,10 @@ namespace nuice::mpi {
 std::vector<SendBuffer> buffers_in(const SendArray& array, std::span<const Partner> partners, Rank rank);
 std::vector<ReceiveBuffer> buffers_in(const ReceiveArray& array, std::span<const Partner> partners,
                                       Rank rank);
-/// That there is a buffer for every partner, with room for its message.
-void check_buffers(const Way& way, std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive);
-
 class BufferLayout : public Layout {
  public:
-  /// Of buffers that have been checked. in_parts: some rank of the plan lists a partner several times.
-  BufferLayout(const Way& way, std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive,
-               bool in_parts);
+  /// Of messages that are plain bytes on all ranks. in_parts: some rank of the plan lists a partner several times.
+  BufferLayout(const CheckedMessages& messages, bool in_parts);
 
   void find_to_send(Rank dst, Bytes offset, Bytes bytes, Places& places) const override;
   void find_to_receive(Rank src, Bytes offset, Bytes bytes, Places& places) const override;
@@ -46,9 +41,5 @@ class BufferLayout : public Layout {
   ByRank receive_;
   bool in_parts_;
 };
-
-/// Tells the arrivals who sends, and where that goes.
-void set_sources(Arrivals& arrivals, std::span<const Partner> partners,
-                 std::span<const ReceiveBuffer> buffers);
 
 }  // namespace nuice::mpi

@@ -193,11 +193,11 @@ std::string FieldSide::pair(std::size_t partner) const {
   return is_send_ ? pair_name(rank_, other) : pair_name(other, rank_);
 }
 
-FieldLayout::FieldLayout(const Communicator& comm, const Way& way, std::span<const SendField> send,
+FieldLayout::FieldLayout(const Communicator& comm, const Slice& slice, std::span<const SendField> send,
                          std::span<const ReceiveField> receive, int tag, bool plan_forwards) {
   all_or_none(comm, [&] {
-    send_ = std::make_unique<FieldSide>(way.send_to, send, true, comm.rank());
-    receive_ = std::make_unique<FieldSide>(way.receive_from, receive, false, comm.rank());
+    send_ = std::make_unique<FieldSide>(slice.send_to, send, true, comm.rank());
+    receive_ = std::make_unique<FieldSide>(slice.receive_from, receive, false, comm.rank());
   });
   require_equal_numbers(comm, send_->num_fields(), receive_->num_fields());
   require_equal_ends(comm, *send_, *receive_, tag);
@@ -205,8 +205,8 @@ FieldLayout::FieldLayout(const Communicator& comm, const Way& way, std::span<con
   all_reduce(comm, MPI_IN_PLACE, &gaps, 1, MPI_INT, MPI_MAX);
   any_gaps_ = gaps != 0;
   if (!plan_forwards) return;
-  ratio_ = agree_on_ratio(comm, *send_, way.table);
-  all_or_none(comm, [&] { require_exact_parts(way.table, *this); });
+  ratio_ = agree_on_ratio(comm, *send_, slice.table);
+  all_or_none(comm, [&] { require_exact_parts(slice.table, *this); });
 }
 
 /// Collective. For plans that forward. Throws Error not_applicable where two messages grow differently, or a part of a

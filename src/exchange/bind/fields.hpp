@@ -69,7 +69,7 @@ class FieldLayout : public Layout {
  public:
   /// Collective: verifies the fields with both ends of every message. tag: one that nothing else uses meanwhile.
   /// Throws Error, the same on all ranks, as Plan::bind().
-  FieldLayout(const Communicator& comm, const Way& way, std::span<const SendField> send,
+  FieldLayout(const Communicator& comm, const Slice& slice, std::span<const SendField> send,
               std::span<const ReceiveField> receive, int tag, bool plan_forwards);
 
   const FieldSide& received() const { return *receive_; }

@@ -8,6 +8,7 @@
 
 #include "core/text/names.hpp"
 #include "mpi/requests.hpp"
+#include "nuice/core/dependencies.hpp"
 #include "nuice/core/phase_table.hpp"
 #include "nuice/core/types.hpp"
 
@@ -33,11 +34,18 @@ class Layout {
   virtual bool one_by_one(Rank, bool /*is_send*/) const { return false; }
 };
 
-/// One direction of a plan: its table, and whom this rank sends to and receives from, in the user's order.
-struct Way {
-  const PhaseTable& table;
-  std::span<const Partner> send_to;
-  std::span<const Partner> receive_from;
+/// One rank's part of a plan, in one direction: what is bound.
+struct Slice {
+  PhaseTable table;
+  Notices notices;  ///< For executors that wait for them.
+  // As the ranks list them: in the user's order, those of one rank perhaps several times.
+  std::vector<Partner> send_to;
+  std::vector<Partner> receive_from;
 };
+
+inline Slice reversed(const Slice& slice) {
+  return {reversed(slice.table), reversed(slice.notices, slice.table.num_phases), slice.receive_from,
+          slice.send_to};
+}
 
 }  // namespace nuice::mpi

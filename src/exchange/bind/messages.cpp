@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "core/partners.hpp"
 #include "core/text/names.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
@@ -80,18 +81,27 @@ void require_equal(std::span<const Partner> plan, std::span<const Partner> here,
 
 }  // namespace
 
-CheckedMessages::CheckedMessages(const Way& way, std::span<const Outgoing> all_sends,
+CheckedMessages::CheckedMessages(const Slice& slice, std::span<const Outgoing> all_sends,
                                  std::span<const Incoming> all_receives) {
-  const auto [rank, num_ranks] = std::pair(way.table.rank, way.table.num_ranks);
+  const auto [rank, num_ranks] = std::pair(slice.table.rank, slice.table.num_ranks);
   for (const Outgoing& message : all_sends)
     if (has_bytes(message, rank, num_ranks)) sends.push_back(message);
   for (std::size_t i = 0; i < all_receives.size(); ++i)
     if (has_bytes(all_receives[i], rank, num_ranks)) places.push_back(i);
   std::ranges::stable_sort(places, {}, [&](std::size_t i) { return all_receives[i].from; });
   for (const std::size_t i : places) receives.push_back(all_receives[i]);
-  destinations = partners_of(std::span(std::as_const(sends)));
-  require_equal(way.send_to, destinations, rank, true);
-  require_equal(way.receive_from, partners_of(std::span(std::as_const(receives))), rank, false);
+  require_equal(slice.send_to, destinations(), rank, true);
+  require_equal(slice.receive_from, partners_of(std::span(std::as_const(receives))), rank, false);
+}
+
+CheckedMessages::CheckedMessages(const Slice& slice, std::span<const SendBuffer> send,
+                                 std::span<const ReceiveBuffer> receive) {
+  core::check_buffers({slice.table.rank, true}, slice.send_to, send);
+  core::check_buffers({slice.table.rank, false}, slice.receive_from, receive);
+  for (std::size_t i = 0; i < send.size(); ++i)
+    sends.push_back({slice.send_to[i].rank, send[i].data, slice.send_to[i].bytes});
+  for (std::size_t i = 0; i < receive.size(); ++i)
+    receives.push_back({slice.receive_from[i].rank, receive[i].data, slice.receive_from[i].bytes});
 }
 
 bool CheckedMessages::are_plain() const {
@@ -99,18 +109,17 @@ bool CheckedMessages::are_plain() const {
   return std::ranges::all_of(sends, is_plain) && std::ranges::all_of(receives, is_plain);
 }
 
-std::vector<SendBuffer> CheckedMessages::from() const {
-  std::vector<SendBuffer> buffers;
-  for (const auto& [to, data, count, type] : sends)
-    buffers.push_back({static_cast<const std::byte*>(data), bytes_of(count, type)});
-  return buffers;
+std::vector<Partner> CheckedMessages::destinations() const {
+  return partners_of(std::span(std::as_const(sends)));
 }
 
-std::vector<ReceiveBuffer> CheckedMessages::to() const {
-  std::vector<ReceiveBuffer> buffers;
-  for (const auto& [from, data, count, type] : receives)
-    buffers.push_back({static_cast<std::byte*>(data), bytes_of(count, type)});
-  return buffers;
+void set_sources(Arrivals& arrivals, std::span<const Partner> sources, const CheckedMessages& messages,
+                 bool are_plain) {
+  std::vector<std::span<std::byte>> data(sources.size());
+  for (std::size_t i = 0; are_plain && i < sources.size(); ++i)
+    data[i] = {static_cast<std::byte*>(messages.receives[i].data),
+               static_cast<std::size_t>(sources[i].bytes)};
+  arrivals.set_sources(sources, data);
 }
 
 void stage(std::span<const Incoming> all, Rank rank, Rank num_ranks, std::vector<Incoming>& messages,

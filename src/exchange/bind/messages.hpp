@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "exchange/bind/arrivals.hpp"
 #include "exchange/bind/layout.hpp"
 #include "mpi/communicator.hpp"
 #include "nuice/mpi/exchange.hpp"
@@ -17,25 +18,30 @@ namespace nuice::mpi {
 
 inline Bytes bytes_of(std::int64_t count, MPI_Datatype type) { return count * size_of(type); }
 
-/// Those with bytes, which are the plan's.
+/// The messages of a slice, as the user has given them.
 struct CheckedMessages {
   CheckedMessages() = default;
-  /// Not collective. Throws Error invalid_argument for a rank that is none, no datatype or a negative count; limit; mismatch where
-  /// the plan has other messages. The pair is named.
-  CheckedMessages(const Way& way, std::span<const Outgoing> all_sends,
+  /// Not collective. Those with bytes. Throws Error invalid_argument for a rank that is none, no datatype or a negative count; limit;
+  /// mismatch where the plan has other messages. The pair is named.
+  CheckedMessages(const Slice& slice, std::span<const Outgoing> all_sends,
                   std::span<const Incoming> all_receives);
+  /// Not collective. A buffer for every partner of the slice. Throws Error invalid_argument, which names the pair, where one has no
+  /// room for its message.
+  CheckedMessages(const Slice& slice, std::span<const SendBuffer> send,
+                  std::span<const ReceiveBuffer> receive);
 
   std::vector<Outgoing> sends;
-  std::vector<Incoming> receives;     ///< By ascending rank, those of one rank in their order.
-  std::vector<std::size_t> places;    ///< Of receives, among all that were given.
-  std::vector<Partner> destinations;  ///< Of sends.
+  std::vector<Incoming> receives;   ///< Of messages: by ascending rank, those of one rank in their order.
+  std::vector<std::size_t> places;  ///< Of receives, among all that were given; none of buffers.
 
   /// Whether each is plain bytes in one place.
   bool are_plain() const;
-  // As buffers, where they are.
-  std::vector<SendBuffer> from() const;
-  std::vector<ReceiveBuffer> to() const;
+  std::vector<Partner> destinations() const;
 };
+
+/// Tells the arrivals who sends, and where that goes. are_plain: it is bytes in one place.
+void set_sources(Arrivals& arrivals, std::span<const Partner> sources, const CheckedMessages& messages,
+                 bool are_plain);
 
 class MessageLayout : public Layout {
  public:

@@ -11,8 +11,6 @@
 namespace nuice::mpi {
 namespace {
 
-using Memory = SelfMessage::Memory;
-
 /// Both ends of a message have as many, so where there are none neither makes a request.
 bool are_empty(const Places& places) {
   return std::ranges::all_of(
@@ -47,21 +45,30 @@ std::vector<Block> blocks_to_pack(const Places& places, Bytes most) {
   return blocks;
 }
 
-/// As MPI takes it. Derived types are added to `types`.
-Memory memory_of(const Places& places, Rank src, Rank dst, std::vector<Datatype>& types) {
+/// As one message. A derived type is added to `types`.
+Segment memory_of(const Places& places, std::vector<Datatype>& types) {
+  if (places.empty()) return {nullptr, 0, MPI_BYTE};
+  if (places.size() == 1) return places[0];
+  types.push_back(Datatype::of_segments(places));
+  return {static_cast<std::byte*>(MPI_BOTTOM), 1, types.back().get()};
+}
+
+/// An error of act() names the pair.
+template <typename Act>
+auto naming_pair(Rank src, Rank dst, Act&& act) {
   try {
-    if (places.empty()) return {nullptr, 0, MPI_BYTE};
-    if (places.size() > 1) {
-      types.push_back(Datatype::of_segments(places));
-      return {MPI_BOTTOM, 1, types.back().get()};
-    }
-    Extent extent = Extent::of(places[0].count, 1 << 30, places[0].type);
-    const Memory memory{places[0].at, extent.count, extent.type.get()};
-    if (memory.type != places[0].type) types.push_back(std::move(extent.type));
-    return memory;
+    return act();
   } catch (const Error& error) {
     throw Error(error.code(), pair_name(src, dst) + ": " + error.what());
   }
+}
+
+/// With a count that MPI takes.
+Segment countable(const Segment& memory, std::vector<Datatype>& types) {
+  Extent extent = Extent::of(memory.count, 1 << 30, memory.type);
+  const Segment result{memory.at, extent.count, extent.type.get()};
+  if (result.type != memory.type) types.push_back(std::move(extent.type));
+  return result;
 }
 
 /// The user may free his own types: copies of them, each once.
@@ -212,46 +219,35 @@ class RequestMaker {
   }
 
   void add_receive(Rank from, const Places& places) {
-    const Memory memory = memory_for(places, from, table_.rank, made_.packed_receives);
-    made_.receives.make_room();
-    MPI_Request request;
-    must(MPI_Recv_init(memory.at, memory.count, memory.type, from, binding_.tag, binding_.comm->get(),
-                       &request),
-         "MPI_Recv_init");
-    made_.receives.adopt(request);
+    naming_pair(from, table_.rank, [&] {
+      made_.receives.add(Requests::Mode::receive, memory_for(places, made_.packed_receives), from,
+                         binding_.tag, binding_.comm->get());
+    });
     made_.receive_from.push_back(from);
   }
 
   void add_send(Rank to, const Places& places) {
-    const Memory memory = memory_for(places, table_.rank, to, made_.packed_sends);
-    made_.sends.make_room();
+    using Mode = Requests::Mode;
+    naming_pair(table_.rank, to, [&] {
+      made_.sends.add(synchronous_ ? Mode::synchronous_send : Mode::send,
+                      memory_for(places, made_.packed_sends), to, binding_.tag, binding_.comm->get());
+    });
     made_.send_to.push_back(to);
-    if (made_.copies != nullptr) {
-      std::vector<Block>& blocks = made_.lie_at.emplace_back();
-      for (const Segment& place : places) blocks.push_back({place.at, place.count * size_of(place.type)});
-    }
-    const bool is_short = memory.type == MPI_BYTE && memory.count <= short_message_bytes;
-    if (is_short && !synchronous_) {
-      made_.sends.add({memory.at, memory.count, to, binding_.tag, binding_.comm->get()});
-      return;
-    }
-    const auto init = synchronous_ ? MPI_Ssend_init : MPI_Send_init;
-    MPI_Request request;
-    must(init(memory.at, memory.count, memory.type, to, binding_.tag, binding_.comm->get(), &request),
-         synchronous_ ? "MPI_Ssend_init" : "MPI_Send_init");
-    made_.sends.adopt(request);
+    if (made_.copies == nullptr) return;
+    std::vector<Block>& blocks = made_.lie_at.emplace_back();
+    for (const Segment& place : places) blocks.push_back({place.at, place.count * size_of(place.type)});
   }
 
   /// Of a message, or if it is to be packed, of the copy that travels. Adds to `packed`.
-  Memory memory_for(const Places& places, Rank src, Rank dst, PackedMessages& packed) {
+  Segment memory_for(const Places& places, PackedMessages& packed) {
     const bool forwards = !table_.parts.empty();
     PackedMessage& message = packed.emplace_back();
     message.blocks = blocks_to_pack(places, forwards ? packed_message_bytes : packed_field_bytes);
-    if (message.blocks.empty()) return memory_of(places, src, dst, made_.types);
+    if (message.blocks.empty()) return memory_of(places, made_.types);
     Bytes bytes = 0;
     for (const Block& block : message.blocks) bytes += block.bytes;
     message.memory = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
-    return {message.memory.get(), static_cast<int>(bytes), MPI_BYTE};
+    return {message.memory.get(), bytes, MPI_BYTE};
   }
 
   const Binding& binding_;
@@ -269,7 +265,7 @@ TableRequests make_requests(const Binding& binding, bool synchronous, Bytes tail
   return RequestMaker(binding, synchronous, tail_bytes).make();
 }
 
-TableElements list_elements(const Binding& binding) {
+TableElements list_elements(const PhaseTable& table, const Layout& layout) {
   TableElements all;
   KeptTypes types(all.types);
   Places places;
@@ -279,13 +275,13 @@ TableElements list_elements(const Binding& binding) {
         elements.push_back({partner, {place.at, place.count, types.kept(place.type)}});
     places.clear();
   };
-  for (const PhaseEntry& entry : binding.table.entries) {
+  for (const PhaseEntry& entry : table.entries) {
     if (entry.send_partner != no_rank) {
-      binding.layout.find_to_send(entry.send_partner, entry.send_offset, entry.send_bytes, places);
+      layout.find_to_send(entry.send_partner, entry.send_offset, entry.send_bytes, places);
       add_all(entry.send_partner, all.sends);
     }
     if (entry.recv_partner != no_rank) {
-      binding.layout.find_to_receive(entry.recv_partner, entry.recv_offset, entry.recv_bytes, places);
+      layout.find_to_receive(entry.recv_partner, entry.recv_offset, entry.recv_bytes, places);
       add_all(entry.recv_partner, all.receives);
     }
   }
@@ -306,9 +302,17 @@ std::optional<SelfMessage> make_self_message(const PhaseTable& table, const Layo
   KeptTypes types(message.types);
   for (Segment& segment : from) segment.type = types.kept(segment.type);
   for (Segment& segment : to) segment.type = types.kept(segment.type);
-  message.from = memory_of(from, rank, rank, message.types);
-  message.to = memory_of(to, rank, rank, message.types);
+  naming_pair(rank, rank, [&] {
+    message.from = countable(memory_of(from, message.types), message.types);
+    message.to = countable(memory_of(to, message.types), message.types);
+  });
   return message;
+}
+
+void SelfMessage::copy(const Communicator& comm, int tag) const {
+  must(MPI_Sendrecv(from.at, static_cast<int>(from.count), from.type, comm.rank(), tag, to.at,
+                    static_cast<int>(to.count), to.type, comm.rank(), tag, comm.get(), MPI_STATUS_IGNORE),
+       "MPI_Sendrecv");
 }
 
 }  // namespace nuice::mpi

@@ -19,7 +19,7 @@ struct RequestCount {
   std::size_t sends = 0;
 };
 
-/// The requests, and what they are made of: destroyed after them.
+/// The requests, which an executor takes over, and what they are made of: destroyed after them.
 struct TableRequests {
   std::unique_ptr<std::byte[]> stage;  // what is forwarded waits here
   std::vector<Datatype> types;
@@ -58,18 +58,16 @@ struct TableElements {
   std::vector<Elements> sends;
   std::vector<Elements> receives;
 };
-TableElements list_elements(const Binding& binding);
+TableElements list_elements(const PhaseTable& table, const Layout& layout);
 
 /// A rank's message to itself, where it has datatypes: MPI copies it.
 struct SelfMessage {
-  struct Memory {
-    void* at;
-    int count;
-    MPI_Datatype type;
-  };
   std::vector<Datatype> types;
-  Memory from;
-  Memory to;
+  Segment from;
+  Segment to;
+
+  /// tag: of messages of this rank to itself.
+  void copy(const Communicator& comm, int tag) const;
 };
 /// Nothing where there is none, or it has no bytes.
 std::optional<SelfMessage> make_self_message(const PhaseTable& table, const Layout& layout);

@@ -19,14 +19,14 @@ std::map<Rank, Bytes> sizes_of(const Elements& elements) {
 }
 
 /// One entry for each message as a whole, however often the users list its ranks.
-PhaseTable by_message(const Way& way) {
+PhaseTable by_message(const PhaseTable& of) {
   PhaseTable table;
-  table.rank = way.table.rank;
-  table.num_ranks = way.table.num_ranks;
+  table.rank = of.rank;
+  table.num_ranks = of.num_ranks;
   table.num_phases = 1;
-  for (const auto& [rank, bytes] : way.table.destinations)
+  for (const auto& [rank, bytes] : of.destinations)
     if (rank != table.rank) table.entries.push_back({.send_partner = rank, .send_bytes = bytes});
-  for (const auto& [rank, bytes] : way.table.sources)
+  for (const auto& [rank, bytes] : of.sources)
     if (rank != table.rank) table.entries.push_back({.recv_partner = rank, .recv_bytes = bytes});
   return table;
 }
@@ -41,13 +41,10 @@ bool keep(const std::function<bool(Rank, Bytes)>& takes, Elements& elements, std
 
 }  // namespace
 
-WholeMessages WholeMessages::of(const std::shared_ptr<const Communicator>& comm, const Way& way,
-                                const Layout& layout, const std::function<bool(Rank, Bytes)>& takes) {
-  // No list of elements asks for arrivals, tags or a window.
-  Arrivals none;
-  const PhaseTable table = by_message(way);
+WholeMessages WholeMessages::of(const PhaseTable& table, const Layout& layout,
+                                const std::function<bool(Rank, Bytes)>& takes) {
   WholeMessages messages;
-  messages.elements = list_elements({comm, table, layout, none, 0, {}});
+  messages.elements = list_elements(by_message(table), layout);
   messages.sends = sizes_of(messages.elements.sends);
   messages.receives = sizes_of(messages.elements.receives);
   messages.are_all = keep(takes, messages.elements.sends, messages.sends);

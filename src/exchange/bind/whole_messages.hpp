@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <map>
-#include <memory>
 
 #include "exchange/bind/table_requests.hpp"
 
@@ -17,10 +16,10 @@ struct WholeMessages {
   std::map<Rank, Bytes> receives;
   bool are_all = true;  ///< Of this rank's messages to others.
 
-  /// Those of this way that `takes(partner, bytes)`. Not collective; both ends of a message must decide alike. Requires a table that
-  /// forwards nothing.
-  static WholeMessages of(const std::shared_ptr<const Communicator>& comm, const Way& way,
-                          const Layout& layout, const std::function<bool(Rank, Bytes)>& takes);
+  /// Those of this table that `takes(partner, bytes)`. Not collective; both ends of a message must decide alike.
+  /// Requires a table that forwards nothing.
+  static WholeMessages of(const PhaseTable& table, const Layout& layout,
+                          const std::function<bool(Rank, Bytes)>& takes);
   /// What is left of the table.
   PhaseTable rest_of(const PhaseTable& table) const;
 };

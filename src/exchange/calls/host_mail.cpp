@@ -71,24 +71,11 @@ std::vector<NearCall::Letter> NearCall::letters_of(std::span<const Message> mess
     letter.is_by_mpi = letter.bytes > mail_.room_bytes();
     if (!letter.is_by_mpi) continue;
     for (const SharedCopy& copy : letter.copies)
-      add_request(copy.segment, letter.partner, is_send, tag, requests);
+      requests.add(is_send ? Requests::Mode::send : Requests::Mode::receive, copy.segment, letter.partner,
+                   tag, comm_.get());
     letter.copies.clear();
   }
   return letters;
-}
-
-void NearCall::add_request(const Segment& segment, Rank partner, bool is_send, int tag, Requests& requests) {
-  Extent all = Extent::of(segment.count, 1 << 30, segment.type);
-  MPI_Request request = MPI_REQUEST_NULL;
-  requests.make_room();
-  if (is_send)
-    must(MPI_Send_init(segment.at, all.count, all.type.get(), partner, tag, comm_.get(), &request),
-         "MPI_Send_init");
-  else
-    must(MPI_Recv_init(segment.at, all.count, all.type.get(), partner, tag, comm_.get(), &request),
-         "MPI_Recv_init");
-  requests.adopt(request);
-  types_.push_back(std::move(all.type));
 }
 
 void NearCall::start_receives() {

@@ -87,7 +87,7 @@ class NearCall {
   /// Whether all has come and left. Throws Error mismatch where bytes differ.
   bool advance(Number call);
   /// After an error: nothing is received any more.
-  void cancel() noexcept { receives_.cancel(0, receives_.size()); }
+  void cancel() noexcept { receives_.cancel_receives(); }
 
  private:
   /// All that goes from one rank to another.
@@ -100,14 +100,12 @@ class NearCall {
   };
   template <typename Message>
   std::vector<Letter> letters_of(std::span<const Message> messages, Requests& requests, int tag);
-  void add_request(const Segment& segment, Rank partner, bool is_send, int tag, Requests& requests);
   void read(Number call);
   void require_same(const Letter& letter, Number call) const;
 
   const HostMail& mail_;
   const Communicator& comm_;
   // In this order: letters fill what is before them.
-  std::vector<Datatype> types_;  // of the requests
   Requests sends_;
   Requests receives_;
   std::vector<Letter> outgoing_;

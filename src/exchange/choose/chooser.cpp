@@ -14,7 +14,7 @@
 #include "exchange/choose/share_advice.hpp"
 #include "exchange/choose/trial.hpp"
 #include "exchange/plan/options.hpp"
-#include "exchange/plan/plan_state.hpp"
+#include "exchange/plan/planner.hpp"
 #include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/plan/wisdom.hpp"
@@ -125,9 +125,9 @@ std::string milliseconds(double seconds) {
 
 }  // namespace
 
-class Plan::State::Chooser {
+class Plan::Planner::Chooser {
  public:
-  Chooser(State& state, const CommMatrix& matrix, const PlanOptions& options)
+  Chooser(Planner& state, const CommMatrix& matrix, const PlanOptions& options)
       : state_(state),
         comm_(*state.comm),
         matrix_(matrix),
@@ -219,7 +219,7 @@ class Plan::State::Chooser {
           return;  // not even a third fewer
         if (options_.check) state_.require_correct_for(problem, *schedule, row);
         state_.rivals.push_back({executor, state_.settled_options, "", std::string(row.name),
-                                 slice(matrix_, *schedule, comm_.rank())});
+                                 nuice::slice(matrix_, *schedule, comm_.rank())});
       });
     }
   }
@@ -412,17 +412,16 @@ class Plan::State::Chooser {
   }
 
   Plan plan_of(const Candidate& candidate) {
-    auto state = std::make_unique<State>();
-    state->tags = state_.tags;
-    state->comm = state_.comm;
-    state->member = {state_.member.group, state_.member.group->add()};
-    state->destinations = state_.destinations;
-    state->find_hosts(options_);
-    state->info.combined = state_.info.combined;
-    state->info.shared_memory = state_.info.shared_memory;
-    state->make(assignment(candidate), options_);
-    state->find_leaders();
-    return Plan(std::move(state));
+    Planner planner(state_.tags, {state_.member.group, state_.member.group->add()});
+    planner.destinations = state_.destinations;
+    planner.find_hosts(options_);
+    planner.info.combined = state_.info.combined;
+    planner.info.shared_memory = state_.info.shared_memory;
+    planner.make(assignment(candidate), options_);
+    planner.find_leaders();
+    planner.slice.send_to = planner.destinations;
+    planner.slice.receive_from = planner.slice.table.sources;
+    return Plan(std::move(planner).finished());
   }
 
   void take(std::span<const std::size_t> tried, std::span<const TrialResult> results) {
@@ -477,7 +476,7 @@ class Plan::State::Chooser {
     warning += (warning.empty() ? "" : "; ") + text;
   }
 
-  State& state_;
+  Planner& state_;
   const Communicator& comm_;
   const CommMatrix& matrix_;
   const PlanOptions& options_;
@@ -492,7 +491,7 @@ class Plan::State::Chooser {
   Advice advice_;
 };
 
-void Plan::State::choose_and_make(const CommMatrix& matrix, const PlanOptions& options) {
+void Plan::Planner::choose_and_make(const CommMatrix& matrix, const PlanOptions& options) {
   StopWatch watch;
   Chooser chooser(*this, matrix, options);
   chooser.run();

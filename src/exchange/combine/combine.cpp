@@ -60,22 +60,22 @@ std::string summary(const Communicator& comm, const HostGroup& group, const Host
 
 }  // namespace
 
-Combined combine(const std::shared_ptr<const Communicator>& comm, int tag, const Combining& combining,
-                 const Way& way, const Layout& layout) {
+Decoration combine(const std::shared_ptr<const Communicator>& comm, int tag, const Combining& combining,
+                   const PhaseTable& table, const Layout& layout) {
   const HostGroup& group = *combining.group;
   WholeMessages small;
   std::vector<HostMessage> mine;
   all_or_none(*comm, [&] {
     const auto is_small = [&](Rank, Bytes bytes) { return bytes <= combining.largest_bytes; };
-    small = WholeMessages::of(comm, way, layout, is_small);
+    small = WholeMessages::of(table, layout, is_small);
     mine = told_by(small, group.hosts(), comm->rank());
   });
   const auto gathered = gather_on_host(*comm, group.ranks(), std::as_bytes(std::span(mine)));
   std::optional<HostLayout> places;
-  Combined combined;
+  Decoration combined;
   all_or_none(*comm, [&] {
     places.emplace(group.hosts(), comm->rank(), messages_of(gathered));
-    combined.rest = small.rest_of(way.table);
+    combined.rest = small.rest_of(table);
   });
   std::array<int, 2> any = {small.are_all ? 0 : 1, mine.empty() ? 0 : 1};
   all_reduce(*comm, MPI_IN_PLACE, any.data(), 2, MPI_INT, MPI_MAX);
@@ -93,12 +93,14 @@ Combined combine(const std::shared_ptr<const Communicator>& comm, int tag, const
     return combined;
   }
   combined.says = summary(*comm, group, *places);
-  combined.parts = CombinedParts{.group = combining.group,
-                                 .comm = comm,
-                                 .tag = tag,
-                                 .elements = std::move(small.elements),
-                                 .layout = std::move(*places),
-                                 .memory = std::move(memory)};
+  auto parts = std::make_unique<CombinedParts>(std::move(*places));
+  parts->group = combining.group;
+  parts->comm = comm;
+  parts->tag = tag;
+  parts->chunk_bytes = combining.chunk_bytes;
+  parts->elements = std::move(small.elements);
+  parts->memory = std::move(memory);
+  combined.decorator = std::move(parts);
   return combined;
 }
 

@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "core/support/pause.hpp"
-#include "core/text/names.hpp"
-#include "mpi/call.hpp"
 #include "mpi/host/looking.hpp"
 
 namespace nuice::mpi {
@@ -21,20 +19,17 @@ constexpr double nap_s = 1e-3;
 
 std::size_t half_bytes(const HostLayout& layout) { return static_cast<std::size_t>(layout.bytes()); }
 
-void sort_once(std::vector<Rank>& ranks) {
-  std::ranges::sort(ranks);
-  const auto repeated = std::ranges::unique(ranks);
-  ranks.erase(repeated.begin(), repeated.end());
-}
-
 }  // namespace
 
+std::unique_ptr<Run> CombinedParts::around(std::unique_ptr<Run> others, Rank rank, Arrivals& arrivals) {
+  return std::make_unique<CombinedRun>(std::move(*this), rank, arrivals, std::move(others));
+}
+
 CombinedRun::CombinedRun(CombinedParts parts, Rank rank, Arrivals& arrivals, std::unique_ptr<Run> others)
-    : parts_(std::move(parts)),
+    : OuterRun(arrivals, std::move(others)),
+      parts_(std::move(parts)),
       rank_(rank),
       host_(parts_.group->hosts().host_of(rank)),
-      arrivals_(arrivals),
-      others_(std::move(others)),
       window_(parts_.memory.data(), parts_.group->ranks().size(), parts_.layout.outgoing().size(),
               parts_.layout.incoming().size(), half_bytes(parts_.layout)),
       mine_(&window_.ranks[parts_.group->index_of(rank)]) {
@@ -78,8 +73,6 @@ void CombinedRun::find_neighbours() {
     writes_to_.push_back(&window_.outgoing[i]);
     readers.push_back(group.leader(host_, block.host));
   }
-  readers_of_writes_ = lines_of(readers);
-  readers.clear();
   const auto incoming = parts_.layout.incoming();
   for (std::size_t i = 0; i < incoming.size(); ++i) {
     if (!leads(incoming[i])) continue;
@@ -87,15 +80,10 @@ void CombinedRun::find_neighbours() {
     for (const Rank reader : incoming[i].ranks) incoming_.back().readers.push_back(line_of(reader));
     readers.insert(readers.end(), incoming[i].ranks.begin(), incoming[i].ranks.end());
   }
-  readers_of_blocks_ = lines_of(readers);
-}
-
-/// Each once.
-std::vector<RankLine*> CombinedRun::lines_of(std::vector<Rank>& ranks) const {
-  sort_once(ranks);
-  std::vector<RankLine*> lines;
-  for (const Rank rank : ranks) lines.push_back(&window_.ranks[parts_.group->index_of(rank)]);
-  return lines;
+  std::ranges::sort(readers);
+  const auto repeated = std::ranges::unique(readers);
+  readers.erase(repeated.begin(), repeated.end());
+  for (const Rank reader : readers) readers_.push_back(line_of(reader));
 }
 
 std::size_t CombinedRun::add_requests(const HostLayout::Block& block, std::size_t half, bool is_send) {
@@ -103,19 +91,10 @@ std::size_t CombinedRun::add_requests(const HostLayout::Block& block, std::size_
   const Bytes piece = piece_bytes_of(block.bytes, parts_.chunk_bytes);
   std::size_t added = 0;
   for (Bytes begin = 0; begin < block.bytes; begin += piece, ++added) {
-    Extent extent = Extent::of(std::min(piece, block.bytes - begin));
-    std::byte* const at = window_.halves[half] + block.begin + begin;
-    MPI_Request request = MPI_REQUEST_NULL;
-    owned_[half].make_room();
-    const MPI_Comm comm = parts_.comm->get();
-    if (is_send)
-      must(MPI_Send_init(at, extent.count, extent.type.get(), partner, parts_.tag, comm, &request),
-           "MPI_Send_init");
-    else
-      must(MPI_Recv_init(at, extent.count, extent.type.get(), partner, parts_.tag, comm, &request),
-           "MPI_Recv_init");
-    owned_[half].adopt(request);
-    types_.push_back(std::move(extent.type));
+    const Segment segment{window_.halves[half] + block.begin + begin, std::min(piece, block.bytes - begin),
+                          MPI_BYTE};
+    requests_[half].add(is_send ? Requests::Mode::send : Requests::Mode::receive, segment, partner,
+                        parts_.tag, parts_.comm->get());
   }
   return added;
 }
@@ -134,42 +113,31 @@ void CombinedRun::make_requests() {
     next = 0;
     for (const HostLayout::Block& block : parts_.layout.outgoing())
       if (leads(block)) outgoing_[next++].num_pieces = add_requests(block, half, true);
-    requests_[half].resize(owned_[half].size());
-    owned_[half].copy_to(0, owned_[half].size(), requests_[half].data());
   }
-  indices_.resize(owned_[0].size());
+  indices_.resize(requests_[0].size());
 }
 
-void CombinedRun::agree() {
-  if (others_) others_->agree();
-}
-
-void CombinedRun::start() {
+void CombinedRun::begin() {
   ++number_;
   half_ = number_ % 2;
   num_active_ = num_sent_ = num_taken_ = 0;
-  receives_ = has_written_ = is_finished_ = false;
-  follows_ = always_follows();
-  others_are_done_ = !others_;
+  state_ = State::waits;
   for (Group& group : groups_) group.is_taken = false;
   for (Outgoing& block : outgoing_) block.is_sent = false;
-  start_receives();
-  write();
-  if (others_) others_->start();
-  send_blocks();
+  enter();
 }
 
-bool CombinedRun::have_finished(const std::vector<RankLine*>& ranks, Number number) {
-  return std::ranges::all_of(ranks,
-                             [number](const RankLine* rank) { return has_reached(rank->finished, number); });
-}
-
-void CombinedRun::start_receives() {
-  if (receives_ || !have_finished(readers_of_blocks_, number_ - 2)) return;
-  receives_ = true;
+void CombinedRun::enter() {
+  const Number before = number_ - 2;
+  if (!std::ranges::all_of(readers_,
+                           [=](const RankLine* rank) { return has_reached(rank->finished, before); }))
+    return;
+  state_ = State::moves;
   for (Incoming& block : incoming_) block.num_left = block.num_pieces;
   num_active_ += block_of_.size();
-  for (std::size_t i = 0; i < block_of_.size(); ++i) must(MPI_Start(&requests_[half_][i]), "MPI_Start");
+  requests_[half_].start(0, block_of_.size());
+  write();
+  send_blocks();
 }
 
 /// The last that this rank tells another may wake it up.
@@ -179,9 +147,7 @@ void CombinedRun::tell(RankLine& rank, std::size_t half) {
 }
 
 void CombinedRun::write() {
-  if (has_written_ || !have_finished(readers_of_writes_, number_ - 2)) return;
   for (const SharedCopy& copy : writes_) copy.to_memory(window_.halves[half_], parts_.comm->get());
-  has_written_ = true;
   ++num_events_;
   for (BlockLine* const block : writes_to_) block->ready[half_].fetch_add(1, std::memory_order_acq_rel);
   mine_->posted.store(number_, std::memory_order_release);
@@ -200,24 +166,19 @@ void CombinedRun::send_blocks() {
     ++num_sent_;
     num_active_ += num_pieces;
     ++num_events_;
-    for (std::size_t i = begin; i < end; ++i) must(MPI_Start(&requests_[half_][i]), "MPI_Start");
+    requests_[half_].start(begin, end);
   }
 }
 
 void CombinedRun::take_completed() {
-  std::vector<MPI_Request>& requests = requests_[half_];
-  int found = 0;
-  must(MPI_Testsome(static_cast<int>(requests.size()), requests.data(), &found, indices_.data(),
-                    MPI_STATUSES_IGNORE),
-       "MPI_Testsome");
-  if (found == MPI_UNDEFINED) return;
-  for (int i = 0; i < found; ++i) {
-    const auto index = static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]);
+  const auto found = requests_[half_].take_completed(false, 0, requests_[half_].size(), indices_);
+  for (const int place : found) {
+    const auto index = static_cast<std::size_t>(place);
     if (index < block_of_.size()) take_piece(incoming_[block_of_[index]]);
   }
-  num_active_ -= static_cast<std::size_t>(found);
-  num_events_ += found;
-  if (found > 0) patience_.found_something();
+  num_active_ -= found.size();
+  num_events_ += std::ssize(found);
+  if (!found.empty()) patience_.found_something();
 }
 
 void CombinedRun::take_piece(Incoming& block) {
@@ -244,36 +205,32 @@ void CombinedRun::read() {
 
 /// Whoever is still about to tell this rank of what it has read already must have done so before the count begins anew.
 void CombinedRun::finish() {
-  if (!is_all_here()) return;
-  if (!has_written_ || !receives_ || !has_sent() || num_taken_ < groups_.size()) return;
-  is_finished_ = true;
+  if (!is_all_here() || !has_sent() || num_taken_ < groups_.size()) return;
+  state_ = State::over;
   mine_->arrived[half_].store(0, std::memory_order_relaxed);
   mine_->finished.store(number_, std::memory_order_release);
 }
 
-/// single: messages are handed over one by one.
-bool CombinedRun::look(bool single) {
-  if (!is_finished_) {
-    start_receives();
-    write();
+void CombinedRun::go_on() {
+  if (state_ == State::waits) enter();
+  if (state_ == State::moves) {
     send_blocks();
     if (num_active_ > 0) take_completed();
     read();
     finish();
-    const bool calls_mpi = num_active_ > 0 || !others_are_done_;
-    if (!calls_mpi && ++turns_ % looks_per_progress == 0) let_mpi_go_on(*parts_.comm, parts_.tag);
   }
-  if (!others_are_done_) others_are_done_ = single ? others_->next(false) : others_->advance(false);
-  return is_finished_ && others_are_done_;
+  const bool calls_mpi = num_active_ > 0 || !others_are_over_;
+  if (!calls_mpi && looks_ % looks_per_progress == looks_per_progress - 1)
+    let_mpi_go_on(*parts_.comm, parts_.tag);
 }
 
 /// Whoever has requests looks for them, as MPI does; who has none sleeps until what it waits for is here.
 void CombinedRun::wait_a_little() {
-  if (num_active_ > 0 || !others_are_done_) {
+  if (num_active_ > 0 || !others_are_over_) {
     patience_.found_nothing();
     return;
   }
-  const bool only_reads = has_written_ && receives_ && has_sent();
+  const bool only_reads = state_ == State::moves && has_sent();
   if (!only_reads || follows_) {
     std::this_thread::yield();
     return;
@@ -289,36 +246,13 @@ void CombinedRun::wait_a_little() {
   if (!is_all_here()) let_mpi_go_on(*parts_.comm, parts_.tag);
 }
 
-bool CombinedRun::advance(bool block) {
-  while (!look(false)) {
-    if (!block) return false;
-    if (is_finished_) {
-      others_are_done_ = others_->advance(true);
-    } else {
-      wait_a_little();
-    }
-  }
-  return true;
-}
-
-bool CombinedRun::next(bool block) {
-  while (!look(true)) {
-    if (!block || arrivals_.any()) return false;
-    wait_a_little();
-  }
-  return true;
-}
-
-void CombinedRun::follow() {
-  if (others_) others_->follow();
-  follows_ = true;
-  if (always_follows()) return;  // it has not begun yet
+void CombinedRun::land_what_is_here() {
   for (const Group& group : groups_)
     if (group.is_taken)
       for (const std::size_t source : group.sources) arrivals_.land_piece(source);
 }
 
-std::string CombinedRun::waits_for() const {
+std::vector<Rank> CombinedRun::own_waits_for() const {
   std::vector<Rank> ranks;
   const HostGroup& group = *parts_.group;
   for (std::size_t i = 0; i < window_.ranks.size(); ++i)
@@ -327,18 +261,7 @@ std::string CombinedRun::waits_for() const {
   for (std::size_t i = 0; i < incoming.size(); ++i)
     if (!has_reached(window_.incoming[i].landed, number_))
       ranks.push_back(group.leader(incoming[i].host, host_));
-  sort_once(ranks);
-  std::string text = names_of(ranks);
-  if (others_ && !others_are_done_) text += (text.empty() ? "" : "; ") + others_->waits_for();
-  return text;
-}
-
-void CombinedRun::cancel() noexcept {
-  if (others_) others_->cancel();  // what comes from other hosts lands in the shared memory, which stays
-}
-
-void CombinedRun::describe(ExchangeInfo& info) const {
-  if (others_) others_->describe(info);
+  return ranks;
 }
 
 }  // namespace nuice::mpi

@@ -19,7 +19,6 @@
 
 #include "exchange/bind/table_requests.hpp"
 #include "exchange/exec/rows.hpp"
-#include "mpi/call.hpp"
 #include "mpi/failure.hpp"
 
 namespace nuice::mpi {
@@ -37,22 +36,19 @@ class Depend : public Run {
   Depend(TableRequests requests, const Binding& binding)
       : requests_(std::move(requests)), arrivals_(binding.arrivals), rank_(binding.table.rank) {
     list_transfers(binding.table);
+    all_.take(requests_.receives);
+    all_.take(requests_.sends);
     make_notices(binding);
-    all_.resize(requests_.receives.size() + requests_.sends.size() + awaited_.size() + given_.size(),
-                MPI_REQUEST_NULL);
     indices_.resize(all_.size());
   }
 
   void start() override {
-    sends_left_ = requests_.sends.size();
-    receives_left_ = requests_.receives.size();
-    awaited_left_ = awaited_.size();
-    given_left_ = given_.size();
+    num_left_ = all_.size();
     for (Outgoing& outgoing : outgoing_) outgoing.waits = outgoing.notices;
     for (Incoming& incoming : incoming_) incoming.heads_left = incoming.heads;
     expect(requests_.packed_receives);
-    start_range(requests_.receives, 0, requests_.receives.size(), 0);
-    start_range(awaited_, 0, awaited_.size(), first_awaited());
+    all_.start(0, first_send());
+    all_.start(first_awaited(), first_given());
     for (std::size_t i = 0; i < outgoing_.size(); ++i)
       if (outgoing_[i].notices == 0) send(i);
     for (std::size_t i = 0; i < incoming_.size(); ++i)
@@ -68,19 +64,16 @@ class Depend : public Run {
 
   std::string waits_for() const override {
     std::vector<Rank> ranks;
-    for (std::size_t i = 0; i < requests_.receives.size(); ++i)
+    for (std::size_t i = 0; i < first_send(); ++i)
       if (!arrivals_.has_landed(i)) ranks.push_back(requests_.receive_from[i]);
-    for (std::size_t i = 0; i < awaited_.size(); ++i)
-      if (is_under_way(first_awaited() + i)) ranks.push_back(awaited_from_[i]);
-    for (std::size_t i = 0; i < requests_.sends.size(); ++i)
-      if (is_under_way(first_send() + i)) ranks.push_back(requests_.send_to[i]);
+    for (std::size_t i = 0; i < awaited_from_.size(); ++i)
+      if (!all_.is_complete(first_awaited() + i)) ranks.push_back(awaited_from_[i]);
+    for (std::size_t i = 0; i < requests_.send_to.size(); ++i)
+      if (!all_.is_complete(first_send() + i)) ranks.push_back(requests_.send_to[i]);
     return names_of(ranks);
   }
 
-  void cancel() noexcept override {
-    requests_.receives.cancel(0, requests_.receives.size());
-    awaited_.cancel(0, awaited_.size());
-  }
+  void cancel() noexcept override { all_.cancel_receives(); }
 
  private:
   struct Outgoing {
@@ -100,9 +93,9 @@ class Depend : public Run {
     std::vector<std::size_t> own;  // outgoing ones of this rank
   };
 
-  std::size_t first_send() const { return requests_.receives.size(); }
-  std::size_t first_awaited() const { return first_send() + requests_.sends.size(); }
-  std::size_t first_given() const { return first_awaited() + awaited_.size(); }
+  std::size_t first_send() const { return requests_.receive_from.size(); }
+  std::size_t first_awaited() const { return first_send() + requests_.send_to.size(); }
+  std::size_t first_given() const { return first_awaited() + awaited_from_.size(); }
 
   void list_transfers(const PhaseTable& table) {
     RequestCount begin;
@@ -137,17 +130,20 @@ class Depend : public Run {
   }
 
   void make_notices(const Binding& binding) {
-    const Notices& notices = *binding.settings.notices;
+    const Notices& notices = binding.notices;
     std::vector<Notice> gives = notices.gives;
     std::ranges::stable_sort(gives, {}, [](const Notice& n) { return Key(n.phase, n.partner); });
     given_texts_.reserve(gives.size());
+    Requests given;
     for (Incoming& incoming : incoming_) {
-      incoming.first_given = given_.size();
+      incoming.first_given = given.size();
       const auto here = std::ranges::equal_range(gives, incoming.key, {},
                                                  [](const Notice& n) { return Key(n.phase, n.partner); });
       for (const Notice& notice : here) {
         if (notice.peer != rank_) {
-          add_given(notice, binding);
+          given_texts_.push_back({static_cast<int>(notice.peer_phase), notice.peer_partner});
+          given.add(Requests::Mode::send, bytes_of(given_texts_.back()), notice.peer, binding.tag + 1,
+                    binding.comm->get());
           continue;
         }
         for (const std::size_t i : outgoing_with({notice.peer_phase, notice.peer_partner})) {
@@ -155,51 +151,36 @@ class Depend : public Run {
           ++outgoing_[i].notices;
         }
       }
-      incoming.end_given = given_.size();
+      incoming.end_given = given.size();
       gives.erase(here.begin(), here.end());  // those of a phase and partner are given once
     }
     awaited_texts_.resize(notices.awaits.size());
     for (const Notice& notice : notices.awaits) {
       if (notice.peer == rank_) continue;
       for (const std::size_t i : outgoing_with({notice.phase, notice.partner})) ++outgoing_[i].notices;
-      add_awaited(notice.peer, binding);
+      all_.add(Requests::Mode::receive, bytes_of(awaited_texts_[awaited_from_.size()]), notice.peer,
+               binding.tag + 1, binding.comm->get());
+      awaited_from_.push_back(notice.peer);
     }
+    all_.take(given);
   }
 
-  void add_given(const Notice& notice, const Binding& binding) {
-    given_texts_.push_back({static_cast<int>(notice.peer_phase), notice.peer_partner});
-    given_.make_room();
-    given_.add(
-        {given_texts_.back().data(), sizeof(NoticeText), notice.peer, binding.tag + 1, binding.comm->get()});
-  }
-
-  void add_awaited(Rank from, const Binding& binding) {
-    awaited_.make_room();
-    MPI_Request request;
-    must(MPI_Recv_init(awaited_texts_[awaited_.size()].data(), sizeof(NoticeText), MPI_BYTE, from,
-                       binding.tag + 1, binding.comm->get(), &request),
-         "MPI_Recv_init");
-    awaited_.adopt(request);
-    awaited_from_.push_back(from);
-  }
-
-  /// In their order.
-  void start_range(Requests& requests, std::size_t begin, std::size_t end, std::size_t place) {
-    requests.start(begin, end);
-    for (std::size_t i = begin; i < end; ++i) all_[place + i] = requests[i];
+  static Segment bytes_of(NoticeText& text) {
+    return {reinterpret_cast<std::byte*>(text.data()), sizeof(NoticeText), MPI_BYTE};
   }
 
   void send(std::size_t outgoing) {
     requests_.await(outgoing_[outgoing].begin, outgoing_[outgoing].end);
     gather(requests_.packed_sends, outgoing_[outgoing].begin, outgoing_[outgoing].end);
-    start_range(requests_.sends, outgoing_[outgoing].begin, outgoing_[outgoing].end, first_send());
+    all_.start(first_send() + outgoing_[outgoing].begin, first_send() + outgoing_[outgoing].end);
     for (std::size_t i = outgoing_[outgoing].begin; i < outgoing_[outgoing].end; ++i)
       arrivals_.trace().note(Trace::Kind::sent, requests_.send_to[i]);
     if (outgoing_[outgoing].next_of_same != none) heard(outgoing_[outgoing].next_of_same);
   }
 
   void tell(std::size_t incoming) {
-    start_range(given_, incoming_[incoming].first_given, incoming_[incoming].end_given, first_given());
+    all_.start(first_given() + incoming_[incoming].first_given,
+               first_given() + incoming_[incoming].end_given);
     for (const std::size_t i : incoming_[incoming].own) heard(i);
   }
 
@@ -207,18 +188,14 @@ class Depend : public Run {
     if (--outgoing_[outgoing].waits == 0) send(outgoing);
   }
 
-  bool is_done() const { return sends_left_ + receives_left_ + awaited_left_ + given_left_ == 0; }
-
   bool go_on(bool block, bool until_arrival) {
-    while (!is_done()) {
+    while (num_left_ > 0) {
       const bool may_wait = block && !(until_arrival && arrivals_.any());
-      int found = 0;
-      const auto ready = may_wait ? MPI_Waitsome : MPI_Testsome;
-      must(ready(static_cast<int>(all_.size()), all_.data(), &found, indices_.data(), MPI_STATUSES_IGNORE),
-           may_wait ? "MPI_Waitsome" : "MPI_Testsome");
-      if (found == MPI_UNDEFINED || found == 0) return false;
-      num_events_ += found;
-      for (int i = 0; i < found; ++i) take(static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]));
+      const auto found = all_.take_completed(may_wait, 0, all_.size(), indices_);
+      if (found.empty()) return false;
+      num_left_ -= found.size();
+      num_events_ += std::ssize(found);
+      for (const int place : found) take(static_cast<std::size_t>(place));
     }
     return true;
   }
@@ -226,29 +203,14 @@ class Depend : public Run {
   /// A request that is complete.
   void take(std::size_t place) {
     if (place < first_send()) {
-      --receives_left_;
       scatter(requests_.packed_receives, place, place + 1);
       arrivals_.land_receive(place);
       const std::size_t incoming = head_of_[place];
       if (incoming != none && --incoming_[incoming].heads_left == 0) tell(incoming);
-    } else if (place < first_awaited()) {
-      --sends_left_;
-      requests_.sends[place - first_send()] = all_[place];
-    } else if (place < first_given()) {
-      --awaited_left_;
+    } else if (place >= first_awaited() && place < first_given()) {
       const auto& [phase, partner] = awaited_texts_[place - first_awaited()];
       for (const std::size_t i : outgoing_with({static_cast<PhaseId>(phase), partner})) heard(i);
-    } else {
-      --given_left_;
-      given_[place - first_given()] = all_[place];
     }
-  }
-
-  bool is_under_way(std::size_t place) const {
-    int complete = 1;
-    if (all_[place] != MPI_REQUEST_NULL)
-      must(MPI_Request_get_status(all_[place], &complete, MPI_STATUS_IGNORE), "MPI_Request_get_status");
-    return complete == 0;
   }
 
   TableRequests requests_;
@@ -260,16 +222,11 @@ class Depend : public Run {
   std::vector<std::size_t> head_of_;  // by receive: index in incoming_, or none
   std::vector<NoticeText> awaited_texts_;
   std::vector<NoticeText> given_texts_;
-  Requests awaited_;  // notices from others
-  Requests given_;    // and to them
   std::vector<Rank> awaited_from_;
-  std::vector<MPI_Request> all_;  // copies: receives, sends, notices from others, notices to them
+  Requests all_;  // receives, sends, notices from others, notices to them
   std::vector<int> indices_;
   // of the running exchange
-  std::size_t sends_left_ = 0;
-  std::size_t receives_left_ = 0;
-  std::size_t awaited_left_ = 0;
-  std::size_t given_left_ = 0;
+  std::size_t num_left_ = 0;  // of all_
   std::int64_t num_events_ = 0;
 };
 

@@ -38,7 +38,6 @@ DirectRun::DirectRun(std::shared_ptr<const Communicator> comm, std::shared_ptr<b
   sort_from(comm_->rank(), comm_->num_ranks(), false, receives);
   sort_from(comm_->rank(), comm_->num_ranks(), true, sends);
   messages_.reserve(receives.size() + sends.size());
-  requests_.reserve(messages_.capacity());
   for (const DirectMessage& message : receives) add(message, false);
   num_receives_ = messages_.size();
   for (const DirectMessage& message : sends) add(message, true);
@@ -46,29 +45,15 @@ DirectRun::DirectRun(std::shared_ptr<const Communicator> comm, std::shared_ptr<b
   statuses_.resize(messages_.size());
 }
 
-DirectRun::~DirectRun() {
-  if (is_finalized()) return;
-  for (MPI_Request& request : requests_)
-    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
-}
-
-/// Short sends have no persistent request (short_message_bytes).
 void DirectRun::add(const DirectMessage& message, bool is_send) {
-  const auto& [at, elements, element] = message.segment;
-  const Bytes bytes = elements * size_of(element);
+  const Bytes bytes = message.segment.count * size_of(message.segment.type);
   if (bytes == 0) return;
   if (!is_send) arrivals_.expect_pieces(message.partner, 1);
   messages_.push_back({.partner = message.partner,
-                       .at = at,
-                       .extent = Extent::of(elements, 1 << 30, element),
                        .bytes = bytes,
                        .arrival = is_send ? 0 : arrivals_.index_of(message.partner)});
-  const auto& [count, type] = messages_.back().extent;
-  MPI_Request& request = requests_.emplace_back(MPI_REQUEST_NULL);
-  if (!is_send)
-    must(MPI_Recv_init(at, count, type.get(), message.partner, tag, comm_->get(), &request), "MPI_Recv_init");
-  else if (bytes > short_message_bytes)
-    must(MPI_Send_init(at, count, type.get(), message.partner, tag, comm_->get(), &request), "MPI_Send_init");
+  requests_.add(is_send ? Requests::Mode::send : Requests::Mode::receive, message.segment, message.partner,
+                tag, comm_->get());
 }
 
 void DirectRun::require_whole() const {
@@ -79,19 +64,7 @@ void DirectRun::start() {
   require_whole();
   for (Message& message : messages_) message.is_done = false;
   num_left_ = messages_.size();
-  for (std::size_t i = 0; i < num_receives_; ++i) must(MPI_Start(&requests_[i]), "MPI_Start");
-  for (std::size_t i = num_receives_; i < messages_.size(); ++i) start_send(i);
-}
-
-void DirectRun::start_send(std::size_t i) {
-  if (requests_[i] != MPI_REQUEST_NULL) {
-    must(MPI_Start(&requests_[i]), "MPI_Start");
-    return;
-  }
-  const Message& message = messages_[i];
-  must(MPI_Isend(message.at, message.extent.count, message.extent.type.get(), message.partner, tag,
-                 comm_->get(), &requests_[i]),
-       "MPI_Isend");
+  requests_.start(0, requests_.size());
 }
 
 /// A message that is longer than its receive is an error of MPI.
@@ -168,7 +141,7 @@ std::string DirectRun::waits_for() const {
 
 void DirectRun::cancel() noexcept {
   *is_broken_ = true;
-  cancel_receives(std::span(requests_).first(num_receives_));
+  requests_.cancel_receives();
 }
 
 }  // namespace nuice::mpi

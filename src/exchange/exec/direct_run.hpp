@@ -33,7 +33,6 @@ class DirectRun : public Run {
   /// exchange that was given up leaves messages behind, which later ones would match.
   DirectRun(std::shared_ptr<const Communicator> comm, std::shared_ptr<bool> is_broken,
             std::vector<DirectMessage> sends, std::vector<DirectMessage> receives, Arrivals& arrivals);
-  ~DirectRun() override;
 
   void start() override;
   bool advance(bool block) override;
@@ -47,15 +46,12 @@ class DirectRun : public Run {
  private:
   struct Message {
     Rank partner;
-    const void* at;
-    Extent extent;
     Bytes bytes;
     std::size_t arrival;  // of a receive: its place among the arrivals
     bool is_done = false;
   };
   void require_whole() const;
   void add(const DirectMessage& message, bool is_send);
-  void start_send(std::size_t i);
   bool take_some(bool block);
   void take(std::size_t i, const MPI_Status& status);
   [[noreturn]] void fail_by_status(int code, const char* call, std::size_t count, bool are_all) const;
@@ -65,7 +61,7 @@ class DirectRun : public Run {
   Arrivals& arrivals_;
   std::vector<Message> messages_;  // receives, then sends
   std::size_t num_receives_ = 0;
-  std::vector<MPI_Request> requests_;  // by message
+  Requests requests_;  // by message
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;
   std::size_t num_left_ = 0;

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "mpi/call.hpp"
-
 namespace nuice::mpi {
 namespace {
 
@@ -23,18 +21,14 @@ DisseminationMax::DisseminationMax(const Communicator& comm, int tag, std::size_
   round_ = rounds;
   for (std::size_t round = 0; round < rounds; ++round) {
     const std::int64_t distance = std::int64_t{1} << round;
-    const int doubles = static_cast<int>(count);
-    MPI_Request request = MPI_REQUEST_NULL;
-    requests_.make_room();
-    must(MPI_Recv_init(&come_[round * count], doubles, MPI_DOUBLE, partner(comm.rank(), -distance, num_ranks),
-                       tag, comm.get(), &request),
-         "MPI_Recv_init");
-    requests_.adopt(request);
-    requests_.make_room();
-    must(MPI_Send_init(&sent_[round * count], doubles, MPI_DOUBLE, partner(comm.rank(), distance, num_ranks),
-                       tag, comm.get(), &request),
-         "MPI_Send_init");
-    requests_.adopt(request);
+    const auto numbers_at = [&](std::vector<double>& all) {
+      return Segment{reinterpret_cast<std::byte*>(&all[round * count]), static_cast<std::int64_t>(count),
+                     MPI_DOUBLE};
+    };
+    requests_.add(Requests::Mode::receive, numbers_at(come_), partner(comm.rank(), -distance, num_ranks), tag,
+                  comm.get());
+    requests_.add(Requests::Mode::send, numbers_at(sent_), partner(comm.rank(), distance, num_ranks), tag,
+                  comm.get());
   }
 }
 
@@ -59,9 +53,6 @@ bool DisseminationMax::advance() {
   return true;
 }
 
-void DisseminationMax::cancel() noexcept {
-  for (std::size_t receive = 0; receive < requests_.size(); receive += 2)
-    requests_.cancel(receive, receive + 1);
-}
+void DisseminationMax::cancel() noexcept { requests_.cancel_receives(); }
 
 }  // namespace nuice::mpi

@@ -34,11 +34,7 @@ void Exchange::State::start() {
 
 void Exchange::State::copy_to_itself() const {
   for (const auto& [from, to, bytes] : self) std::memcpy(to, from, bytes);
-  if (!self_message) return;
-  const auto& [types, from, to] = *self_message;
-  must(MPI_Sendrecv(from.at, from.count, from.type, comm->rank(), self_tag, to.at, to.count, to.type,
-                    comm->rank(), self_tag, comm->get(), MPI_STATUS_IGNORE),
-       "MPI_Sendrecv");
+  if (self_message) self_message->copy(*comm, self_tag);
 }
 
 bool Exchange::State::advance(bool block) {

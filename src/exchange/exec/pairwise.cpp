@@ -23,9 +23,10 @@ class Synchronous : public Steps {
   using Steps::Steps;
 
  private:
+  using Steps::start_receives;
   void start_receives() override {}  // in their steps
   void begin_step() override {
-    requests_.receives.start(step_begin().receives, step_end().receives);
+    start_receives(step_begin().receives, step_end().receives);
     Steps::begin_step();
   }
 };

@@ -21,7 +21,8 @@ namespace {
 
 }  // namespace
 
-PartsRun::PartsRun(const Binding& binding, const Way& listed, OwnMessage own)
+PartsRun::PartsRun(const Binding& binding, std::span<const Partner> destinations,
+                   std::span<const Partner> sources, OwnMessage own)
     : comm_(binding.comm), arrivals_(binding.arrivals), own_(std::move(own)), own_tag_(binding.tag + 1) {
   int level = MPI_THREAD_SINGLE;
   must(MPI_Query_thread(&level), "MPI_Query_thread");
@@ -33,16 +34,9 @@ PartsRun::PartsRun(const Binding& binding, const Way& listed, OwnMessage own)
     add(binding, partner, false, receives_);
     if (partner.rank != comm_->rank()) arrivals_.expect_pieces(partner.rank, 1);
   }
-  sends_by_index_ = listed_in(sends_, listed.send_to, true);
-  receives_by_index_ = listed_in(receives_, listed.receive_from, false);
+  sends_by_index_ = listed_in(sends_, destinations, true);
+  receives_by_index_ = listed_in(receives_, sources, false);
   is_ready_ = std::make_unique<std::atomic<bool>[]>(sends_by_index_.size());
-}
-
-PartsRun::~PartsRun() {
-  if (is_finalized()) return;
-  for (Messages* const side : {&sends_, &receives_})
-    for (const auto& message : *side)
-      if (message->request != MPI_REQUEST_NULL) MPI_Request_free(&message->request);
 }
 
 PartsRun::Message& PartsRun::add(const Binding& binding, const Partner& partner, bool is_send,
@@ -56,19 +50,11 @@ PartsRun::Message& PartsRun::add(const Binding& binding, const Partner& partner,
   else
     binding.layout.find_to_receive(partner.rank, 0, partner.bytes, places);
   std::erase_if(places, [](const Segment& place) { return place.count == 0; });
-  const bool is_one = places.size() == 1;
-  Extent all = is_one ? Extent::of(places[0].count, 1 << 30, places[0].type)
-                      : Extent{1, Datatype::of_segments(places)};
-  void* const at = is_one ? static_cast<void*>(places[0].at) : MPI_BOTTOM;
-  if (is_send)
-    must(MPI_Send_init(at, all.count, all.type.get(), partner.rank, binding.tag, comm_->get(),
-                       &message.request),
-         "MPI_Send_init");
-  else
-    must(MPI_Recv_init(at, all.count, all.type.get(), partner.rank, binding.tag, comm_->get(),
-                       &message.request),
-         "MPI_Recv_init");
-  types_.push_back(std::move(all.type));
+  Segment all = places.size() == 1 ? places[0] : Segment{static_cast<std::byte*>(MPI_BOTTOM), 1, MPI_BYTE};
+  if (places.size() != 1) all.type = types_.emplace_back(Datatype::of_segments(places)).get();
+  message.request = requests_.size();
+  requests_.add(is_send ? Requests::Mode::send : Requests::Mode::receive, all, partner.rank, binding.tag,
+                comm_->get());
   return message;
 }
 
@@ -86,15 +72,18 @@ std::vector<std::size_t> PartsRun::listed_in(const Messages& messages, std::span
   return by_index;
 }
 
-void PartsRun::number(std::span<const std::size_t> sends, std::size_t num_sends,
-                      std::span<const std::size_t> receives, std::size_t num_receives) {
+void PartsRun::number(std::span<const Outgoing> sends, std::span<const std::size_t> receives,
+                      std::size_t num_receives) {
   const auto renumber = [](std::vector<std::size_t>& by_index, std::span<const std::size_t> places,
                            std::size_t count) {
     std::vector<std::size_t> all(count, none);
     for (std::size_t i = 0; i < by_index.size(); ++i) all[places[i]] = by_index[i];
     by_index = std::move(all);
   };
-  renumber(sends_by_index_, sends, num_sends);
+  std::vector<std::size_t> with_bytes;
+  for (std::size_t i = 0; i < sends.size(); ++i)
+    if (sends[i].count * size_of(sends[i].type) > 0) with_bytes.push_back(i);
+  renumber(sends_by_index_, with_bytes, sends.size());
   renumber(receives_by_index_, receives, num_receives);
   is_ready_ = std::make_unique<std::atomic<bool>[]>(sends_by_index_.size());
 }
@@ -109,7 +98,7 @@ void PartsRun::start() {
   num_undone_ = sends_.size() + receives_.size();
   for (const auto& message : receives_) {
     message->is_done = false;
-    if (message->request != MPI_REQUEST_NULL) must(MPI_Start(&message->request), "MPI_Start");
+    if (message->request != none) requests_.start(message->request, message->request + 1);
     message->is_begun = true;
   }
   is_active_.store(true, std::memory_order_release);
@@ -138,15 +127,11 @@ void PartsRun::ready(std::size_t index) {
 }
 
 void PartsRun::begin(Message& message) {
-  if (message.request != MPI_REQUEST_NULL) {
-    must(MPI_Start(&message.request), "MPI_Start");
+  if (message.request != none) {
+    requests_.start(message.request, message.request + 1);
   } else {
     for (const auto& [from, to, bytes] : own_.copies) std::memcpy(to, from, bytes);
-    if (own_.message)
-      must(MPI_Sendrecv(own_.message->from.at, own_.message->from.count, own_.message->from.type,
-                        comm_->rank(), own_tag_, own_.message->to.at, own_.message->to.count,
-                        own_.message->to.type, comm_->rank(), own_tag_, comm_->get(), MPI_STATUS_IGNORE),
-           "MPI_Sendrecv");
+    if (own_.message) own_.message->copy(*comm_, own_tag_);
   }
   message.is_begun.store(true, std::memory_order_release);
 }
@@ -160,17 +145,14 @@ void PartsRun::step() {
     is_own_here = is_own_here || (message->partner == comm_->rank() && message->is_done);
   }
   for (const auto& message : receives_) {
-    if (message->is_done || (message->request == MPI_REQUEST_NULL && !is_own_here)) continue;
+    if (message->is_done || (message->request == none && !is_own_here)) continue;
     take(*message);
     if (message->is_done) came_.push_back(message->partner);
   }
 }
 
 void PartsRun::take(Message& message) {
-  int is_done = 1;
-  if (message.request != MPI_REQUEST_NULL)
-    must(MPI_Test(&message.request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
-  if (is_done == 0) return;
+  if (message.request != none && !requests_.test(message.request, message.request + 1)) return;
   message.is_done.store(true, std::memory_order_release);
   --num_undone_;
   ++num_events_;
@@ -231,9 +213,7 @@ std::string PartsRun::waits_for() const {
 
 void PartsRun::cancel() noexcept {
   is_active_ = false;
-  for (const auto& message : receives_)
-    if (message->request != MPI_REQUEST_NULL && !message->is_done)
-      cancel_receives(std::span(&message->request, 1));
+  requests_.cancel_receives();
 }
 
 }  // namespace nuice::mpi

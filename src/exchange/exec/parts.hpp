@@ -33,14 +33,14 @@ struct OwnMessage {
 
 class PartsRun : public Run {
  public:
-  /// Takes the message to itself out of the exchange, whose start() would copy it. listed: the ranks to send to and to receive from, in the
-  /// user's order.
-  PartsRun(const Binding& binding, const Way& listed, OwnMessage own);
-  ~PartsRun() override;
+  /// Takes the message to itself out of the exchange, whose start() would copy it. destinations, sources: in the user's order.
+  PartsRun(const Binding& binding, std::span<const Partner> destinations, std::span<const Partner> sources,
+           OwnMessage own);
 
-  /// As ready() and arrived() count from now on: the place of each listed one, and how many there are.
-  void number(std::span<const std::size_t> sends, std::size_t num_sends,
-              std::span<const std::size_t> receives, std::size_t num_receives);
+  /// As ready() and arrived() count from now on: all messages that the user has given, of which the listed ones are those with bytes.
+  /// receives: the place of each listed one among num_receives.
+  void number(std::span<const Outgoing> sends, std::span<const std::size_t> receives,
+              std::size_t num_receives);
 
   void start() override;
   bool advance(bool block) override { return advance(block, false); }
@@ -57,8 +57,8 @@ class PartsRun : public Run {
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
   struct Message {
     Rank partner = no_rank;
-    MPI_Request request = MPI_REQUEST_NULL;  // of the message to itself there is none
-    int num_listed = 0;                      // the user lists that number for this rank
+    std::size_t request = none;  // of the message to itself there is none
+    int num_listed = 0;          // the user lists that number for this rank
     // of the running exchange
     std::atomic<int> num_held = 0;
     std::atomic<bool> is_begun = false;
@@ -82,6 +82,7 @@ class PartsRun : public Run {
   int own_tag_;
   bool is_multiple_ = false;  // any thread may call MPI
   std::vector<Datatype> types_;
+  Requests requests_;
   Messages sends_;
   Messages receives_;
   std::vector<std::size_t> sends_by_index_;  // none: it has no bytes

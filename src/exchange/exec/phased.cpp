@@ -28,11 +28,6 @@ class Overlapped : public Steps {
     start_sends(begin, end_of_sends_in(step()));
   }
 
-  void watch_sends() override {
-    for (std::size_t i = step_begin().sends; i < end_of_sends_in(step()); ++i)
-      watch(requests_.sends[i], true, i);
-  }
-
   /// Of those that are under way while `step` is.
   std::size_t end_of_sends_in(std::size_t step) const {
     return sends_end(std::min(num_steps() - step, in_flight_) + step - 1);

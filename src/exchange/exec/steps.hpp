@@ -17,7 +17,9 @@
 // moves. A receive of a later step may land early, since all are posted: it is handed over at once. What the steps' own
 // tests complete unseen is noted when the step ends, so start(), advance() and next() may be mixed.
 //
-// Cost: one call of MPI for a step; next(): O(requests not complete) per completion.
+// Requests lie step by step, of each its receives and then its sends, so that one call of MPI takes a step.
+//
+// Cost: one call of MPI for a step; next(): O(requests from the step on) per completion.
 #pragma once
 
 #include <vector>
@@ -39,7 +41,7 @@ class Steps : public Run {
   void follow() final;
   bool next(bool block) final;
   std::int64_t num_events() const override { return num_events_; }
-  bool awaits_copies() const override { return requests_.copies != nullptr; }
+  bool awaits_copies() const override { return made_.copies != nullptr; }
   std::string waits_for() const override;
   void cancel() noexcept override;
 
@@ -49,10 +51,8 @@ class Steps : public Run {
   virtual void begin_step();
   /// Whether this rank's requests of the step are complete; block: not before they are.
   virtual bool is_step_done(bool block);
-  /// Adds the sends that are under way to what next() waits for.
-  virtual void watch_sends();
-  /// One of those is complete.
-  virtual void take_sent(std::size_t index, MPI_Request request) { requests_.sends[index] = request; }
+  /// A send is complete, as next() sees it.
+  virtual void take_sent(std::size_t /*index*/) {}
 
   RequestCount step_begin() const { return step_ == 0 ? RequestCount{} : ends_[step_ - 1]; }
   const RequestCount& step_end() const { return ends_[step_]; }
@@ -60,37 +60,37 @@ class Steps : public Run {
   std::size_t num_steps() const { return ends_.size(); }
   /// The end of any step's sends.
   std::size_t sends_end(std::size_t step) const { return ends_[step].sends; }
+  void start_receives(std::size_t begin, std::size_t end);
   void start_sends(std::size_t begin, std::size_t end);
-  void watch(MPI_Request request, bool is_send, std::size_t index);
-  /// Whoever starts sends says so.
-  void note_sends(std::size_t begin, std::size_t end);
+  /// Where they lie in requests_, each by its index.
+  std::size_t place_of_receive(std::size_t index) const { return receive_at_[index]; }
+  std::size_t place_of_send(std::size_t index) const { return send_at_[index]; }
 
-  TableRequests requests_;
+  TableRequests made_;  // but for the requests, which are here:
+  Requests requests_;
 
  private:
-  /// A request in watched_, and whose it is.
-  struct Watched {
+  /// A request, and whose it is.
+  struct Owner {
     bool is_send;
-    std::size_t index;
+    std::uint32_t index;
   };
-  void lay_side_by_side();
-  void start_at_once();
-  bool are_all_done(bool block);
-  bool are_done(bool block);
+  void lay_by_step();
+  void start_all(const std::vector<std::uint32_t>& places, std::size_t begin, std::size_t end, bool in_order);
+  void note_sends(std::size_t begin, std::size_t end);
+  std::size_t step_place(const RequestCount& count) const { return count.receives + count.sends; }
   bool go_through_steps(bool block);
   void begin_next_step();
-  int take_what_is_complete(bool block);
+  std::size_t take_what_is_complete(bool block);
 
   std::vector<RequestCount> ends_;
   Arrivals& arrivals_;
   bool receives_repeat_;  // some source sends several pieces: receives must be started in order
   bool sends_repeat_;     // likewise for destinations
   bool is_plain_;         // one step in any order, with nothing to pack: started and waited for as a whole
-  // Copies, step by step its receives and then its sends: one call of MPI takes a step. Of a plain exchange that nobody
-  // follows they are the requests.
-  std::vector<MPI_Request> both_;
-  std::vector<MPI_Request> watched_;
-  std::vector<Watched> watched_what_;
+  std::vector<std::uint32_t> receive_at_;
+  std::vector<std::uint32_t> send_at_;
+  std::vector<Owner> owners_;  // by place
   std::vector<int> indices_;
 
   // of the running exchange

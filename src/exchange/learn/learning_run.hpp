@@ -21,8 +21,8 @@
 
 #include "exchange/bind/arrivals.hpp"
 #include "exchange/contest/contest.hpp"
-#include "exchange/exec/reports.hpp"
 #include "exchange/exec/run.hpp"
+#include "exchange/learn/reports.hpp"
 
 namespace nuice::mpi {
 

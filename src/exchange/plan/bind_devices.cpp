@@ -111,22 +111,21 @@ void DeviceSides::locate(Rank rank) {
                                                  ": an exchange has one device a rank");
 }
 
-bool DeviceSides::has_mixed_self(const Way& way) const {
+bool DeviceSides::has_mixed_self(Rank rank) const {
   const auto has_gaps = [&](const DeviceItems& items, std::span<const Partner> partners) {
-    return std::ranges::any_of(items, [&](const DeviceItem& item) {
-      return !item.is_plain && partners[item.partner].rank == way.table.rank;
-    });
+    return std::ranges::any_of(
+        items, [&](const DeviceItem& item) { return !item.is_plain && partners[item.partner].rank == rank; });
   };
   if (!at().is_on_device()) return false;
-  return (!send_at.is_on_device() && has_gaps(send, way.send_to)) ||
-         (!receive_at.is_on_device() && has_gaps(receive, way.receive_from));
+  return (!send_at.is_on_device() && has_gaps(send, send_to)) ||
+         (!receive_at.is_on_device() && has_gaps(receive, receive_from));
 }
 
-DeviceDecision decide_on_devices(const Communicator& comm, const DeviceSides& sides, const Way& way,
-                                 DeviceWay wanted, const std::string& why_not_direct) {
+DeviceDecision decide_on_devices(const Communicator& comm, const DeviceSides& sides, DeviceWay wanted,
+                                 const std::string& why_not_direct) {
   GpuAwareness mpi{true, "the buffers of this rank lie on the host"};
   if (sides.at().is_on_device()) mpi = gpu_awareness(sides.at().driver->vendor.name);
-  std::array<int, 2> may = {mpi.is_aware ? 1 : 0, sides.has_mixed_self(way) ? 0 : 1};
+  std::array<int, 2> may = {mpi.is_aware ? 1 : 0, sides.has_mixed_self(comm.rank()) ? 0 : 1};
   all_reduce(comm, MPI_IN_PLACE, may.data(), 2, MPI_INT, MPI_MIN);
   if (wanted == DeviceWay::staged) return {.tries_staged = true, .why = "as the option device says"};
   if (!why_not_direct.empty()) return {.tries_staged = true, .why = why_not_direct};
@@ -170,7 +169,7 @@ void find_self(const DeviceItems& sent, const DeviceItems& received, bool are_pl
 
 }  // namespace
 
-DeviceParts device_parts(DeviceSides sides, const Way& way, bool is_direct, Bytes chunk_bytes,
+DeviceParts device_parts(DeviceSides sides, const PhaseTable& table, bool is_direct, Bytes chunk_bytes,
                          const std::string& why) {
   DeviceParts parts;
   parts.at = sides.at();
@@ -181,10 +180,10 @@ DeviceParts device_parts(DeviceSides sides, const Way& way, bool is_direct, Byte
                                "; " + why;
   if (!parts.at.is_on_device()) return parts;
   const device::Current current(parts.at);
-  const Rank rank = way.table.rank;
+  const Rank rank = table.rank;
   const auto is_plain = [](const DeviceItem& item) { return item.is_plain; };
-  const std::vector<char> self_to = which_are(rank, way.send_to);
-  const std::vector<char> self_from = which_are(rank, way.receive_from);
+  const std::vector<char> self_to = which_are(rank, sides.send_to);
+  const std::vector<char> self_from = which_are(rank, sides.receive_from);
   const DeviceItems sent = items_with(sides.send, self_to);
   const DeviceItems received = items_with(sides.receive, self_from);
   const bool are_plain = std::ranges::all_of(sent, is_plain) && std::ranges::all_of(received, is_plain);
@@ -196,11 +195,11 @@ DeviceParts device_parts(DeviceSides sides, const Way& way, bool is_direct, Byte
     if (is_direct && !is_copied) std::erase_if(items, is_plain);
     if (items.empty()) return Mirror();
     const std::vector<char> left_out = are_plain ? self : std::vector<char>(self.size(), 0);
-    return Mirror(at, std::move(items), order_of(partners, way.table, is_send), is_direct, parts.chunk_bytes,
+    return Mirror(at, std::move(items), order_of(partners, table, is_send), is_direct, parts.chunk_bytes,
                   left_out);
   };
-  parts.sends = mirror(sides.send, sides.send_at, way.send_to, true, self_to);
-  parts.receives = mirror(sides.receive, sides.receive_at, way.receive_from, false, self_from);
+  parts.sends = mirror(sides.send, sides.send_at, sides.send_to, true, self_to);
+  parts.receives = mirror(sides.receive, sides.receive_at, sides.receive_from, false, self_from);
   parts.drains_last = sides.is_in_place;
   find_self(sent, received, are_plain, parts);
   if (parts.self.empty())

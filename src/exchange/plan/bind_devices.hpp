@@ -27,11 +27,14 @@ struct DeviceSides {
   device::Location send_at;
   device::Location receive_at;
   bool is_in_place = false;  // what is sent is copied before anything that has come takes its place
+  // Whom the items are for and from.
+  std::vector<Partner> send_to;
+  std::vector<Partner> receive_from;
 
   /// Throws Error invalid_argument where one side lies in several places, or the two on different devices.
   void locate(Rank rank);
   /// Whether this rank's message to itself has elements with gaps on the host and bytes on a device: MPI would have to read both.
-  bool has_mixed_self(const Way& way) const;
+  bool has_mixed_self(Rank rank) const;
   const device::Location& at() const { return send_at.is_on_device() ? send_at : receive_at; }
 };
 
@@ -49,11 +52,11 @@ struct DeviceDecision {
   std::string why;  ///< This rank's.
 };
 /// Collective. why_not_direct: of the plan; empty where nothing is in the way.
-DeviceDecision decide_on_devices(const Communicator& comm, const DeviceSides& sides, const Way& way,
-                                 DeviceWay wanted, const std::string& why_not_direct);
+DeviceDecision decide_on_devices(const Communicator& comm, const DeviceSides& sides, DeviceWay wanted,
+                                 const std::string& why_not_direct);
 
-/// Not collective. What a run for this way is made of, without the other exchange.
-DeviceParts device_parts(DeviceSides sides, const Way& way, bool is_direct, Bytes chunk_bytes,
+/// Not collective. What a run for this table is made of, without the other exchange.
+DeviceParts device_parts(DeviceSides sides, const PhaseTable& table, bool is_direct, Bytes chunk_bytes,
                          const std::string& why);
 
 // Mirrored where the mirror has any of it; else as they are.

@@ -16,7 +16,6 @@
 #include "exchange/plan/options.hpp"
 #include "exchange/plan/plan_group.hpp"
 #include "mpi/agree.hpp"
-#include "mpi/call.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/failure.hpp"
 #include "nuice/core/error.hpp"
@@ -149,22 +148,14 @@ Exchange BroadcastPlan::bind(void* buffer, Bytes room) {
 /// The receive, if there is one, and the sends of the steps.
 TableRequests BroadcastPlan::State::make_requests(void* buffer) const {
   TableRequests made;
-  Extent extent = Extent::of(info.bytes);
-  const MPI_Datatype type = extent.type.get();
-  made.types.push_back(std::move(extent.type));
-  MPI_Request request;
+  const Segment all{static_cast<std::byte*>(buffer), info.bytes, MPI_BYTE};
   if (table.receive) {
     const Rank from = table.receive->partner;
-    made.receives.reserve(1);
-    must(MPI_Recv_init(buffer, extent.count, type, from, next_tag, comm->get(), &request), "MPI_Recv_init");
-    made.receives.adopt(request);
+    made.receives.add(Requests::Mode::receive, all, from, next_tag, comm->get());
     made.receive_from.push_back(from);
   }
-  made.sends.reserve(table.sends.size());
   for (const BroadcastStep& send : table.sends) {
-    must(MPI_Send_init(buffer, extent.count, type, send.partner, next_tag, comm->get(), &request),
-         "MPI_Send_init");
-    made.sends.adopt(request);
+    made.sends.add(Requests::Mode::send, all, send.partner, next_tag, comm->get());
     made.send_to.push_back(send.partner);
   }
   return made;

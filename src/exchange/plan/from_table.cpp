@@ -8,9 +8,10 @@
 
 #include "core/text/names.hpp"
 #include "exchange/plan/options.hpp"
-#include "exchange/plan/plan_state.hpp"
+#include "exchange/plan/planner.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/discover/gather.hpp"
+#include "mpi/failure.hpp"
 #include "nuice/core/check.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
@@ -223,7 +224,7 @@ void check_sources(const PhaseTable& mine, const PhaseTable& sent) {
 
 }  // namespace
 
-void Plan::State::take_table(MPI_Comm parent, const PhaseTable& given, const PlanOptions& wanted) {
+void Plan::Planner::take_table(MPI_Comm parent, const PhaseTable& given, const PlanOptions& wanted) {
   become_member(parent, wanted.watchdog_s);
   PlanOptions options = agree_on_options(wanted);
   if (options.executor == auto_name) options.executor = default_executor;
@@ -232,10 +233,10 @@ void Plan::State::take_table(MPI_Comm parent, const PhaseTable& given, const Pla
     all_or_none(*comm, [&] {
       check_table(*comm, given);
       destinations = given.destinations;
-      table = given;
+      slice.table = given;
     });
     take_distributed(options);
-    agree_on_times();
+    list_as_in_table();
     return;
   }
   find_hosts(options);
@@ -245,43 +246,50 @@ void Plan::State::take_table(MPI_Comm parent, const PhaseTable& given, const Pla
     check_table(*comm, given);
     my_sends = pack_sends(given);
     destinations = given.destinations;
-    table = given;
+    slice.table = given;
   });
 
   StopWatch watch;
-  const CommMatrix matrix = gather_matrix(*comm, table.destinations);
+  const CommMatrix matrix = gather_matrix(*comm, slice.table.destinations);
   const Gathered sends = gather_records(*comm, my_sends, num_fields);
   info.gather_s = watch.lap();
   all_or_none(*comm, [&] {
     const Schedule schedule = assemble(matrix, sends);
-    const bool same_phases = schedule.num_phases() == table.num_phases;
+    const bool same_phases = schedule.num_phases() == slice.table.num_phases;
     if (!same_phases)
       fail_table("the table of rank " + std::to_string(comm->rank()) + " has " +
-                 std::to_string(table.num_phases) + " phases, the ranks send in " +
+                 std::to_string(slice.table.num_phases) + " phases, the ranks send in " +
                  std::to_string(schedule.num_phases()));
     if (const auto violation = check(matrix, schedule, 0)) fail_table(violation->text);
     if (forwards(matrix, schedule))
       require_phases_to_forward("the schedule", find_executor(options.executor));
-    const PhaseTable sent = slice(matrix, schedule, comm->rank());
-    check_sources(table, sent);
-    check_receives(table, sent);
+    const PhaseTable sent = nuice::slice(matrix, schedule, comm->rank());
+    check_sources(slice.table, sent);
+    check_receives(slice.table, sent);
     describe(matrix, schedule, options);
     const bool has_network =
         find_executor(options.executor).pace == Pace::notices && !options.topology.empty();
     const auto network = has_network ? make_topology(options.topology) : nullptr;
-    notices =
+    slice.notices =
         std::move(notices_for(schedule, network.get(), options, comm->rank(), comm->rank() + 1).front());
   });
   info.check_s = watch.lap();
   find_leaders();
+  list_as_in_table();
+}
+
+void Plan::Planner::list_as_in_table() {
+  all_or_none(*comm, [&] {
+    slice.send_to = slice.table.destinations;
+    slice.receive_from = slice.table.sources;
+  });
   agree_on_times();
 }
 
 Plan Plan::from_table(MPI_Comm parent, const PhaseTable& table, const PlanOptions& options) {
-  auto state = std::make_unique<State>();
-  state->join(parent, options.watchdog_s);
-  naming_dead_ranks(*state->comm, [&] { state->take_table(parent, table, options); });
-  return Plan(std::move(state));
+  Planner planner(PlanGroup::tags_for_plan(parent, options.watchdog_s));
+  naming_dead_ranks(*planner.comm, [&] { planner.take_table(parent, table, options); });
+  return Plan(std::move(planner).finished());
 }
 
 }  // namespace nuice::mpi

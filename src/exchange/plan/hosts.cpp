@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "exchange/plan/options.hpp"
-#include "exchange/plan/plan_state.hpp"
+#include "exchange/plan/planner.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/host/host_ranks.hpp"
@@ -12,7 +12,7 @@
 #include "nuice/plan/host_schedule.hpp"
 
 namespace nuice::mpi {
-void Plan::State::find_hosts(const PlanOptions& options) {
+void Plan::Planner::find_hosts(const PlanOptions& options) {
   info.num_hosts = comm->num_ranks();
   info.combined = options.combine;
   info.shared_memory = options.shared_memory;
@@ -24,42 +24,43 @@ void Plan::State::find_hosts(const PlanOptions& options) {
     hosts = is_asked ? Hosts(std::move(host_of)) : parse_hosts(options.hosts, comm->num_ranks());
     info.num_hosts = hosts->num_hosts();
     shares_ports = hosts->any_shared();
-    if (shares_ports) host_ranks = hosts->ranks_beside(comm->rank());
+    if (shares_ports) view.near = hosts->ranks_beside(comm->rank());
   });
   // Whoever names a network says what its ports are. On one host there are none.
   const bool ranks_are_scheduled = !options.topology.empty() || info.num_hosts == 1;
   if (is_asked && ranks_are_scheduled && !options.combine) hosts.reset();
 }
 
-void Plan::State::find_near_ranks(const PlanOptions& options) {
+void Plan::Planner::find_near_ranks(const PlanOptions& options) {
   info.num_hosts = comm->num_ranks();
   info.shared_memory = options.shared_memory;
   if (options.hosts.empty() || options.hosts == "1") return;
-  if (options.hosts == auto_name) host_ranks = ranks_of_this_host(*comm);
+  if (options.hosts == auto_name) view.near = ranks_of_this_host(*comm);
   all_or_none(*comm, [&] {
     if (options.hosts != auto_name)
-      host_ranks = parse_hosts(options.hosts, comm->num_ranks()).ranks_beside(comm->rank());
+      view.near = parse_hosts(options.hosts, comm->num_ranks()).ranks_beside(comm->rank());
   });
-  info.num_hosts = host_ranks.front() == comm->rank() ? 1 : 0;
+  info.num_hosts = view.near.front() == comm->rank() ? 1 : 0;
   all_reduce(*comm, MPI_IN_PLACE, &info.num_hosts, 1, MPI_INT32_T, MPI_SUM);
   shares_ports = info.num_hosts < comm->num_ranks();
 }
 
-void Plan::State::find_leaders() {
+void Plan::Planner::find_leaders() {
   const bool combines = info.combined || std::ranges::any_of(rivals, &Rival::combines);
   if (hosts && hosts->any_shared() && combines && !relays)
-    group = std::make_shared<const HostGroup>(*comm, std::move(*hosts), settled_options.combining.leaders);
+    view.group =
+        std::make_shared<const HostGroup>(*comm, std::move(*hosts), settled_options.combining.leaders);
   hosts.reset();
 }
 
-Schedule Plan::State::make_schedule_for(const Problem& problem, const Scheduler& scheduler) const {
+Schedule Plan::Planner::make_schedule_for(const Problem& problem, const Scheduler& scheduler) const {
   if (!hosts) return make_schedule(problem, scheduler.name);
   return relays ? make_combined_schedule(problem, scheduler.name, *hosts)
                 : make_host_schedule(problem, scheduler.name, *hosts);
 }
 
-void Plan::State::require_correct_for(const Problem& problem, const Schedule& schedule,
-                                      const Scheduler& scheduler) const {
+void Plan::Planner::require_correct_for(const Problem& problem, const Schedule& schedule,
+                                        const Scheduler& scheduler) const {
   const auto fail = [&](const Violation& violation) {
     throw Error(ErrorCode::mismatch,
                 "scheduler " + std::string(scheduler.name) + " made a wrong schedule: " + violation.text);
@@ -75,7 +76,7 @@ void Plan::State::require_correct_for(const Problem& problem, const Schedule& sc
     if (const auto contention = find_host_contention(schedule, phase, *hosts)) fail(*contention);
 }
 
-void Plan::State::settle_form(const Scheduler& scheduler, const Executor& executor) {
+void Plan::Planner::settle_form(const Scheduler& scheduler, const Executor& executor) {
   const bool forwards = (scheduler.guarantees & direct) == 0;
   relays = forwards && hosts && hosts->any_shared();
   if (relays) info.combined = true;

@@ -51,12 +51,11 @@ std::size_t most_listing_bytes(const Communicator& comm, std::span<const Partner
   return most_parts > 1 ? static_cast<std::size_t>(most_parts) * sizeof(Bytes) : 0;
 }
 
-Listing exchange_listings(TagSpace& tags, std::span<const Partner> listed, std::span<const Partner> sources,
-                          std::size_t most_bytes) {
-  const Communicator& comm = *tags.comm;
-  const auto kept = tags.comm;  // another one where its tags run out
-  SparseExchange sparse(comm, tags.next);
-  take_tags(tags.comm, tags.next);
+std::vector<Partner> listed_sources(TagSpace& tags, std::span<const Partner> listed,
+                                    std::span<const Partner> sources, std::size_t most_bytes) {
+  const TagSpace own = tags.take();
+  const Communicator& comm = *own.comm;
+  SparseExchange sparse(comm, own.next);
   SparseExchange::Box box;
   std::map<Rank, std::vector<Bytes>> parts;
   all_or_none(comm, [&] {
@@ -66,26 +65,25 @@ Listing exchange_listings(TagSpace& tags, std::span<const Partner> listed, std::
   });
   SparseExchange::Sums sums{};
   const SparseExchange::Box& inbox = sparse.run(std::move(box), sums, most_bytes);
-  Listing listing;
+  std::vector<Partner> all;
   all_or_none(comm, [&] {
     std::map<Rank, std::vector<Bytes>> from;
-    if (const auto own = parts.find(comm.rank()); own != parts.end()) from.insert(*own);
+    if (const auto self = parts.find(comm.rank()); self != parts.end()) from.insert(*self);
     for (const auto& item : inbox.items) {
       std::vector<Bytes>& sizes = from[item.partner];
       sizes.resize((item.end - item.begin) / sizeof(Bytes));
       std::memcpy(sizes.data(), inbox.of(item).data(), item.end - item.begin);
     }
-    listing.destinations.assign(listed.begin(), listed.end());
     for (const Partner& source : sources) {
       const auto told = from.find(source.rank);
       if (told == from.end()) {
-        listing.sources.push_back(source);
+        all.push_back(source);
       } else {
-        for (const Bytes bytes : told->second) listing.sources.push_back({source.rank, bytes});
+        for (const Bytes bytes : told->second) all.push_back({source.rank, bytes});
       }
     }
   });
-  return listing;
+  return all;
 }
 
 }  // namespace nuice::mpi

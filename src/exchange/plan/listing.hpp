@@ -3,7 +3,6 @@
 // message and bound part by part: the parts lie one behind the other in it, in the sender's order.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,20 +11,15 @@
 
 namespace nuice::mpi {
 
-/// Partners as their ranks have listed them.
-struct Listing {
-  std::vector<Partner> destinations;
-  std::vector<Partner> sources;  ///< By ascending rank, those of one rank in its order; without empty ones.
-};
-
 /// Each partner once, with the sum of its bytes, where it stands first. Throws Error limit for a sum above max_bytes.
 std::vector<Partner> merged(Rank rank, std::span<const Partner> listed);
 
 /// Collective. The bytes that a rank needs at most to tell another what it has listed for it: 0 where no rank lists one twice.
 std::size_t most_listing_bytes(const Communicator& comm, std::span<const Partner> listed);
 
-/// Collective. most_bytes: not 0. sources: merged. Takes tags of its own. O(own messages + log ranks).
-Listing exchange_listings(TagSpace& tags, std::span<const Partner> listed, std::span<const Partner> sources,
-                          std::size_t most_bytes);
+/// Collective. The sources as their ranks have listed this one, by ascending rank, without empty ones. most_bytes: not 0. sources:
+/// each once. O(own messages + log ranks).
+std::vector<Partner> listed_sources(TagSpace& tags, std::span<const Partner> listed,
+                                    std::span<const Partner> sources, std::size_t most_bytes);
 
 }  // namespace nuice::mpi

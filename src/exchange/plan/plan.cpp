@@ -13,13 +13,15 @@
 #include <utility>
 
 #include "core/partners.hpp"
+#include "exchange/plan/listing.hpp"
 #include "exchange/plan/options.hpp"
-#include "exchange/plan/plan_state.hpp"
+#include "exchange/plan/planner.hpp"
 #include "flow/process.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/discover/gather.hpp"
+#include "mpi/failure.hpp"
 #include "mpi/observing.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
@@ -86,7 +88,7 @@ void require_phases_to_forward(const std::string& who, const Executor& executor)
                                              some + "), not " + std::string(executor.name));
 }
 
-void Plan::State::describe(const PlanOptions& options) {
+void Plan::Planner::describe(const PlanOptions& options) {
   settled_options = options;
   settled_options.combine = info.combined;
   settled_options.shared_memory = info.shared_memory;
@@ -96,15 +98,15 @@ void Plan::State::describe(const PlanOptions& options) {
   info.executor = options.executor;
 }
 
-std::vector<Notices> Plan::State::notices_for(const Schedule& schedule, const Topology* topology,
-                                              const PlanOptions& options, Rank begin, Rank end) {
+std::vector<Notices> Plan::Planner::notices_for(const Schedule& schedule, const Topology* topology,
+                                                const PlanOptions& options, Rank begin, Rank end) {
   if (find_executor(options.executor).pace != Pace::notices)
     return std::vector<Notices>(static_cast<std::size_t>(end - begin));
   const Dependencies before = dependencies(schedule, topology, 2 * options.depend.early_bytes);
   return slice_notices(schedule, before, begin, end);
 }
 
-void Plan::State::describe(const CommMatrix& matrix, const Schedule& schedule, const PlanOptions& options) {
+void Plan::Planner::describe(const CommMatrix& matrix, const Schedule& schedule, const PlanOptions& options) {
   describe(options);
   info.num_messages = matrix.num_messages();
   info.num_phases = schedule.num_phases();
@@ -113,7 +115,7 @@ void Plan::State::describe(const CommMatrix& matrix, const Schedule& schedule, c
   info.bounds = lower_bounds(matrix);
 }
 
-void Plan::State::agree_on_times() {
+void Plan::Planner::agree_on_times() {
   const bool is_connected = info.num_hosts != 1 && flow::has_connections_to_others();
   std::array<double, 5> times = {info.gather_s, info.choose_s, info.schedule_s, info.check_s,
                                  is_connected ? 1.0 : 0.0};
@@ -122,10 +124,10 @@ void Plan::State::agree_on_times() {
   info.choose_s = times[1];
   info.schedule_s = times[2];
   info.check_s = times[3];
-  is_over_tcp = times[4] > 0;
+  view.is_over_tcp = times[4] > 0;
 }
 
-void Plan::State::make(const Assignment& assignment, PlanOptions options) {
+void Plan::Planner::make(const Assignment& assignment, PlanOptions options) {
   const Problem& problem = assignment.problem;
   options.scheduler = assignment.scheduler.name;
   options.executor = assignment.executor.name;
@@ -140,8 +142,8 @@ void Plan::State::make(const Assignment& assignment, PlanOptions options) {
     std::optional<Schedule> made;
     if (assignment.schedule == nullptr) made = make_schedule_for(problem, assignment.scheduler);
     const Schedule& schedule = made ? *made : *assignment.schedule;
-    table = slice(problem.matrix, schedule, comm->rank());
-    notices =
+    slice.table = nuice::slice(problem.matrix, schedule, comm->rank());
+    slice.notices =
         std::move(notices_for(schedule, problem.topology, options, comm->rank(), comm->rank() + 1).front());
     info.schedule_s = watch.lap();
     if (options.check) require_correct_for(problem, schedule, assignment.scheduler);
@@ -151,7 +153,7 @@ void Plan::State::make(const Assignment& assignment, PlanOptions options) {
 }
 
 /// With what NUICE_OPTIONS says, checked, and the same on all ranks.
-PlanOptions Plan::State::agree_on_options(const PlanOptions& given) {
+PlanOptions Plan::Planner::agree_on_options(const PlanOptions& given) {
   agree(*comm, given.fault);
   auto [options, overridden] = with_environment(*comm, given);
   options = settled(options);
@@ -161,15 +163,15 @@ PlanOptions Plan::State::agree_on_options(const PlanOptions& given) {
   return options;
 }
 
-void Plan::State::plan_for(MPI_Comm parent, std::span<const Partner> all_destinations,
-                           const PlanOptions& given) {
+void Plan::Planner::plan_for(MPI_Comm parent, std::span<const Partner> all_destinations,
+                             const PlanOptions& given) {
   const Observed observed(Region::plan);
   become_member(parent, given.watchdog_s);
   plan_listed(all_destinations, agree_on_options(given), nullptr);
 }
 
-void Plan::State::follow(const State& earlier, std::span<const Partner> all_destinations,
-                         const Outcome& fault) {
+void Plan::Planner::follow(const Made& earlier, std::span<const Partner> all_destinations,
+                           const Outcome& fault) {
   const Observed observed(Region::plan);
   agree(*comm, fault);
   info.overridden = earlier.info.overridden;
@@ -177,8 +179,8 @@ void Plan::State::follow(const State& earlier, std::span<const Partner> all_dest
   for (const Rival& rival : earlier.rivals) rivals.push_back(rival);
 }
 
-void Plan::State::plan_listed(std::span<const Partner> all_destinations, const PlanOptions& options,
-                              const State* earlier) {
+void Plan::Planner::plan_listed(std::span<const Partner> all_destinations, const PlanOptions& options,
+                                const Made* earlier) {
   const Scheduler* const scheduler = named_scheduler(options.scheduler);
   all_or_none(*comm, [&] {
     check_destinations(*comm, all_destinations);
@@ -186,11 +188,17 @@ void Plan::State::plan_listed(std::span<const Partner> all_destinations, const P
   });
   const std::size_t listing_bytes = most_listing_bytes(*comm, all_destinations);
   plan_merged(options, scheduler, earlier);
-  if (listing_bytes > 0) listing = exchange_listings(*tags, all_destinations, table.sources, listing_bytes);
+  lists_twice = listing_bytes > 0;
+  if (lists_twice)
+    slice.receive_from = listed_sources(*tags, all_destinations, slice.table.sources, listing_bytes);
+  all_or_none(*comm, [&] {
+    slice.send_to.assign(all_destinations.begin(), all_destinations.end());
+    if (!lists_twice) slice.receive_from = slice.table.sources;
+  });
   agree_on_times();
 }
 
-void Plan::State::plan_merged(const PlanOptions& options, const Scheduler* scheduler, const State* earlier) {
+void Plan::Planner::plan_merged(const PlanOptions& options, const Scheduler* scheduler, const Made* earlier) {
   if (options.planning == Planning::distributed) {
     plan_distributed(options, earlier != nullptr && earlier->palette ? earlier : nullptr);
     return;
@@ -219,19 +227,30 @@ void Plan::State::plan_merged(const PlanOptions& options, const Scheduler* sched
   find_leaders();
 }
 
-Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOptions& options)
-    : state_(std::make_unique<State>()) {
-  state_->join(parent, options.watchdog_s);
-  naming_dead_ranks(*state_->comm, [&] { state_->plan_for(parent, destinations, options); });
+void Plan::Planner::become_member(MPI_Comm parent, double watchdog_s_given) {
+  member = Membership::of(parent, comm, watchdog_s_given);
+  member.group->share(tags);
+}
+
+std::unique_ptr<Plan::State> Plan::Planner::finished() && {
+  auto made = std::make_shared<const Made>(std::move(static_cast<Made&>(*this)));
+  return std::make_unique<State>(State{tags, comm, member, std::move(made), std::move(view)});
+}
+
+Plan::Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOptions& options) {
+  Planner planner(PlanGroup::tags_for_plan(parent, options.watchdog_s));
+  naming_dead_ranks(*planner.comm, [&] { planner.plan_for(parent, destinations, options); });
+  state_ = std::move(planner).finished();
 }
 
 Plan Plan::follow(std::span<const Partner> destinations, const Outcome& fault) const {
   if (!state_) throw Error(ErrorCode::state, "the plan was moved away");
   require_running("Plan::follow()");
-  auto state = std::make_unique<State>();
-  state->join_beside(*state_);
-  naming_dead_ranks(*state->comm, [&] { state->follow(*state_, destinations, fault); });
-  return Plan(std::move(state));
+  std::shared_ptr<TagSpace> tags;
+  Membership member = state_->member.beside(tags);
+  Planner planner(std::move(tags), std::move(member));
+  naming_dead_ranks(*planner.comm, [&] { planner.follow(*state_->made, destinations, fault); });
+  return Plan(std::move(planner).finished());
 }
 
 Plan::Plan(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -245,19 +264,22 @@ Plan::State& Plan::state() const {
   return *state_;
 }
 
-std::span<const Partner> Plan::destinations() const { return state().listed_destinations(); }
-std::span<const Partner> Plan::sources() const { return state().listed_sources(); }
-const PhaseTable& Plan::table() const { return state().table; }
-const PlanInfo& Plan::info() const { return state().info; }
-const Advice* Plan::advice() const { return state().advice ? &*state().advice : nullptr; }
+std::span<const Partner> Plan::destinations() const { return state().made->slice.send_to; }
+std::span<const Partner> Plan::sources() const { return state().made->slice.receive_from; }
+const PhaseTable& Plan::table() const { return state().made->slice.table; }
+const PlanInfo& Plan::info() const { return state().made->info; }
+const Advice* Plan::advice() const {
+  const std::optional<Advice>& advice = state().made->advice;
+  return advice ? &*advice : nullptr;
+}
 
 void Plan::save_matrix(const std::string& path) const {
   const State& plan = state();
   require_running("Plan::save_matrix()");
-  const CommMatrix matrix = gather_matrix_at(*plan.comm, plan.destinations, 0);
+  const CommMatrix matrix = gather_matrix_at(*plan.comm, plan.made->destinations, 0);
   all_or_none(*plan.comm, [&] {
     if (plan.comm->rank() == 0)
-      save_matrix_market(path, matrix, plan.info.scheduler + ", " + plan.info.executor);
+      save_matrix_market(path, matrix, plan.made->info.scheduler + ", " + plan.made->info.executor);
   });
 }
 

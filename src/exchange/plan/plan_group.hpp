@@ -37,6 +37,13 @@ struct BindCall {
 struct TagSpace {
   std::shared_ptr<const Communicator> comm;
   int next = 0;
+
+  /// Tags that nobody else gets, and the communicator that has them. Collective where they run out.
+  TagSpace take() {
+    const TagSpace taken = *this;
+    take_tags(comm, next);
+    return taken;
+  }
 };
 
 /// What a rank is about to do with a plan.

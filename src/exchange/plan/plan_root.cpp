@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "exchange/plan/plan_state.hpp"
+#include "exchange/plan/planner.hpp"
 #include "mpi/requests.hpp"
 #include "mpi/share.hpp"
 #include "mpi/wait.hpp"
@@ -24,21 +24,12 @@ struct nuice::core::Fields<nuice::PhaseTable> {
   }
 };
 
-namespace nuice::mpi {
-namespace {
-
-/// What rank 0 makes for another.
-struct Slice {
-  PhaseTable table;
-  Notices notices;
-};
-
-}  // namespace
-}  // namespace nuice::mpi
-
 template <>
 struct nuice::core::Fields<nuice::mpi::Slice> {
-  static auto of(auto& slice) { return std::tie(slice.table, slice.notices.gives, slice.notices.awaits); }
+  static auto of(auto& slice) {
+    return std::tie(slice.table, slice.notices.gives, slice.notices.awaits, slice.send_to,
+                    slice.receive_from);
+  }
 };
 
 namespace nuice::mpi {
@@ -67,7 +58,7 @@ Rank block_size(Rank num_ranks) { return std::max<Rank>(64, (num_ranks + 15) / 1
 /// All that rank 0 needs memory for.
 void pack(std::vector<PhaseTable> tables, std::vector<Notices> notices, SliceBlock& block) {
   for (std::size_t i = 0; i < tables.size(); ++i) {
-    block.slices.push_back(core::to_bytes(Slice{std::move(tables[i]), std::move(notices[i])}));
+    block.slices.push_back(core::to_bytes(Slice{std::move(tables[i]), std::move(notices[i]), {}, {}}));
     block.sizes.push_back(std::ssize(block.slices.back()));
     block.extents.push_back(Extent::of(block.sizes.back()));
     block.requests.push_back(MPI_REQUEST_NULL);
@@ -134,12 +125,12 @@ Slice scatter(const Communicator& comm, Fill&& fill) {
 }  // namespace
 
 /// Rank 0's facts but for texts and times, on all ranks.
-void Plan::State::share_info() {
+void Plan::Planner::share_info() {
   share_from_rank_0(*comm, info.num_messages, info.num_phases, info.phase_bytes, info.staged_bytes,
                     info.bounds);
 }
 
-void Plan::State::make_on_root(const Assignment& assignment, const PlanOptions& options) {
+void Plan::Planner::make_on_root(const Assignment& assignment, const PlanOptions& options) {
   const Problem& problem = assignment.problem;
   StopWatch watch;
   describe(options);
@@ -158,8 +149,7 @@ void Plan::State::make_on_root(const Assignment& assignment, const PlanOptions& 
     pack(slice_range(problem.matrix, schedule, block.begin, block.end),
          notices_for(schedule, problem.topology, options, block.begin, block.end), block);
   });
-  table = std::move(mine.table);
-  notices = std::move(mine.notices);
+  slice = std::move(mine);
   share_info();
   info.gather_s += watch.lap();  // the way back is part of it
 }

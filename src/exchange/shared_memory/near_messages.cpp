@@ -101,13 +101,13 @@ class HostBoxes {
 
 }  // namespace
 
-NearMessages find_near_messages(const std::shared_ptr<const Communicator>& comm, int tag,
-                                std::span<const Rank> near, Bytes largest_bytes, const Way& way,
-                                const Layout& layout) {
+Decoration find_near_messages(const std::shared_ptr<const Communicator>& comm, int tag,
+                              std::span<const Rank> near, Bytes largest_bytes, const PhaseTable& table,
+                              const Layout& layout) {
   WholeMessages taken;
   std::vector<Sent> mine;
   all_or_none(*comm, [&] {
-    taken = WholeMessages::of(comm, way, layout, [&](Rank partner, Bytes bytes) {
+    taken = WholeMessages::of(table, layout, [&](Rank partner, Bytes bytes) {
       return bytes <= largest_bytes && std::ranges::binary_search(near, partner);
     });
     for (const auto& [dst, bytes] : taken.sends) mine.push_back({dst, bytes});
@@ -116,7 +116,7 @@ NearMessages find_near_messages(const std::shared_ptr<const Communicator>& comm,
   if (near.empty()) near = self;
   const auto told = gather_on_host(*comm, near, std::as_bytes(std::span(mine)));
   NearParts parts;
-  NearMessages found;
+  Decoration found;
   std::size_t memory_bytes = 0;
   bool is_too_much = false;
   all_or_none(*comm, [&] {
@@ -124,7 +124,7 @@ NearMessages find_near_messages(const std::shared_ptr<const Communicator>& comm,
     boxes.put(comm->rank(), taken, parts);
     memory_bytes = boxes.memory_bytes();
     is_too_much = boxes.is_too_much();
-    found.rest = taken.rest_of(way.table);
+    found.rest = taken.rest_of(table);
   });
   std::array<std::int64_t, 2> sums = {std::ssize(mine), taken.are_all ? 0 : 1};
   all_reduce(*comm, MPI_IN_PLACE, sums.data(), 2, MPI_INT64_T, MPI_SUM);
@@ -148,7 +148,7 @@ NearMessages find_near_messages(const std::shared_ptr<const Communicator>& comm,
   parts.tag = tag;
   parts.elements = std::move(taken.elements);
   parts.is_oversubscribed = outnumber_cores(*comm, near);
-  found.parts = std::move(parts);
+  found.decorator = std::make_unique<NearParts>(std::move(parts));
   return found;
 }
 

@@ -3,12 +3,11 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "exchange/bind/whole_messages.hpp"
+#include "exchange/exec/outer_run.hpp"
 #include "exchange/shared_memory/mailboxes.hpp"
 #include "mpi/host/shared_segment.hpp"
 
@@ -23,7 +22,7 @@ struct NearPlace {
 };
 
 /// What this rank's part of an exchange needs of it.
-struct NearParts {
+struct NearParts : Decorator {
   std::shared_ptr<const Communicator> comm;
   int tag = 0;  ///< Of comm: no message ever has it.
   TableElements elements;
@@ -33,21 +32,16 @@ struct NearParts {
   Number num_slots = 2;
   bool is_oversubscribed = false;  ///< Ranks of the host outnumber its cores.
   SharedSegment memory;
-};
 
-struct NearMessages {
-  std::optional<NearParts> parts;  ///< None: no message goes so.
-  PhaseTable rest;                 ///< Then empty. Else the table without them.
-  bool has_rest = false;           ///< Of any rank.
-  std::string says;                ///< How many go so, or why none does. Equal on all ranks.
+  std::unique_ptr<Run> around(std::unique_ptr<Run> others, Rank rank, Arrivals& arrivals) override;
 };
 
 /// Collective over comm. near: the ranks of this rank's host, ascending. Messages between them of at most largest_bytes are taken. Where
 /// some host cannot share memory, none is. Requires a table that forwards nothing. Throws Error, the same on all ranks: limit where a
 /// rank has no memory, mismatch where the two ends of a message have different bytes.
 /// Memory of a host: each message 2 to 16 times, more than twice only up to 256 KiB for each of its ranks.
-NearMessages find_near_messages(const std::shared_ptr<const Communicator>& comm, int tag,
-                                std::span<const Rank> near, Bytes largest_bytes, const Way& way,
-                                const Layout& layout);
+Decoration find_near_messages(const std::shared_ptr<const Communicator>& comm, int tag,
+                              std::span<const Rank> near, Bytes largest_bytes, const PhaseTable& table,
+                              const Layout& layout);
 
 }  // namespace nuice::mpi

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/support/pause.hpp"
-#include "core/text/names.hpp"
 #include "mpi/call.hpp"
 #include "mpi/host/looking.hpp"
 
@@ -19,8 +18,12 @@ constexpr Number exchanges_ahead = 2;
 
 }  // namespace
 
+std::unique_ptr<Run> NearParts::around(std::unique_ptr<Run> others, Rank /*rank*/, Arrivals& arrivals) {
+  return std::make_unique<NearRun>(std::move(*this), arrivals, std::move(others));
+}
+
 NearRun::NearRun(NearParts parts, Arrivals& arrivals, std::unique_ptr<Run> others)
-    : parts_(std::move(parts)), arrivals_(arrivals), others_(std::move(others)) {
+    : OuterRun(arrivals, std::move(others)), parts_(std::move(parts)) {
   sort_by_partner(parts_.elements.sends);
   sort_by_partner(parts_.elements.receives);
   for (const NearPlace& place : parts_.sends)
@@ -43,10 +46,6 @@ NearRun::Message NearRun::message_of(const NearPlace& place,
   return message;
 }
 
-void NearRun::agree() {
-  if (others_) others_->agree();
-}
-
 bool NearRun::has_room_for_next(Outgoing& message) const {
   const Number needed = number_ + 1 - parts_.num_slots;
   const auto is_enough = [&] { return static_cast<std::int32_t>(message.finished - needed) >= 0; };
@@ -63,15 +62,11 @@ void NearRun::write(const Outgoing& message) {
   if (arrivals_.trace().is_on()) arrivals_.trace().note(Trace::Kind::sent, message.partner);
 }
 
-void NearRun::start() {
+void NearRun::begin() {
   ++number_;
   num_with_room_ = 0;
   num_unread_ = incoming_.size();
-  looks_ = 0;
-  follows_ = always_follows();
-  others_are_done_ = !others_;
   for (const Outgoing& message : outgoing_) write(message);
-  if (others_) others_->start();
 }
 
 void NearRun::look_for_room() {
@@ -98,70 +93,31 @@ void NearRun::read() {
   if (num_unread_ == 0) line_of(parts_.index).finished.store(number_, std::memory_order_release);
 }
 
-/// single: messages are handed over one by one.
-bool NearRun::look(bool single) {
+void NearRun::go_on() {
   if (num_unread_ > 0) read();
   look_for_room();
-  if (!others_are_done_) others_are_done_ = single ? others_->next(false) : others_->advance(false);
-  if (is_over() && others_are_done_) return true;
-  ++looks_;
-  if (others_are_done_ && looks_ % looks_per_progress == 0) let_mpi_go_on(*parts_.comm, parts_.tag);
-  return false;
+  if (!is_over() && others_are_over_ && looks_ % looks_per_progress == looks_per_progress - 1)
+    let_mpi_go_on(*parts_.comm, parts_.tag);
 }
 
 /// What looks for messages of the other executor gives the core away, as MPI does.
 void NearRun::wait_a_little() {
-  if (parts_.is_oversubscribed ? others_are_done_ : looks_ % looks_before_yield == 0)
+  if (parts_.is_oversubscribed ? others_are_over_ : looks_ % looks_before_yield == 0)
     std::this_thread::yield();
   else
     pause_briefly();
 }
 
-bool NearRun::advance(bool block) {
-  while (!look(false)) {
-    if (!block) return false;
-    if (is_over())
-      others_are_done_ = others_->advance(true);
-    else
-      wait_a_little();
-  }
-  return true;
-}
-
-bool NearRun::next(bool block) {
-  while (!look(true)) {
-    if (!block || arrivals_.any()) return false;
-    wait_a_little();
-  }
-  return true;
-}
-
-void NearRun::follow() {
-  if (others_) others_->follow();
-  follows_ = true;
-  if (always_follows()) return;  // it has not begun yet
+void NearRun::land_what_is_here() {
   for (std::size_t i = num_unread_; i < unread_.size(); ++i)
     arrivals_.land_piece(incoming_[unread_[i]].source);
 }
 
-std::string NearRun::waits_for() const {
+std::vector<Rank> NearRun::own_waits_for() const {
   std::vector<Rank> ranks;
   for (std::size_t i = 0; i < num_unread_; ++i) ranks.push_back(incoming_[unread_[i]].partner);
   for (std::size_t i = num_with_room_; i < outgoing_.size(); ++i) ranks.push_back(outgoing_[i].partner);
-  std::ranges::sort(ranks);
-  const auto repeated = std::ranges::unique(ranks);
-  ranks.erase(repeated.begin(), repeated.end());
-  std::string text = names_of(ranks);
-  if (others_ && !others_are_done_) text += (text.empty() ? "" : "; ") + others_->waits_for();
-  return text;
-}
-
-void NearRun::cancel() noexcept {
-  if (others_) others_->cancel();  // what others write stays in the shared memory
-}
-
-void NearRun::describe(ExchangeInfo& info) const {
-  if (others_) others_->describe(info);
+  return ranks;
 }
 
 }  // namespace nuice::mpi

@@ -9,8 +9,7 @@
 // something else, as a receive of the program's, keeps nobody waiting.
 //
 // Why no rank waits for ever: reading exchange k waits for start() of its writers, and room for k + 1 for those who read k + 1 - slots,
-// which is before k. So when all ranks have started k, all is written, all is read, and there is room. The other executor has a proof of
-// its own, and both are looked after in turn.
+// which is before k. So when all ranks have started k, all is written, all is read, and there is room.
 //
 // Cost of a message: its bytes twice, and one cache line that passes from one core to another. A reader says once an exchange that it
 // has finished, and writers look at that once in as many exchanges as a box has slots.
@@ -20,27 +19,16 @@
 #include <string>
 #include <vector>
 
-#include "exchange/exec/run.hpp"
+#include "exchange/exec/outer_run.hpp"
 #include "exchange/shared_memory/near_messages.hpp"
 #include "mpi/wait.hpp"
 
 namespace nuice::mpi {
 
-class NearRun : public Run {
+class NearRun : public OuterRun {
  public:
   /// others: what carries out the rest; null: there is none. Not collective.
   NearRun(NearParts parts, Arrivals& arrivals, std::unique_ptr<Run> others);
-
-  void agree() override;
-  void start() override;
-  bool advance(bool block) override;
-  void follow() override;
-  bool always_follows() const override { return others_ && others_->always_follows(); }
-  bool next(bool block) override;
-  std::int64_t num_events() const override { return num_events_ + (others_ ? others_->num_events() : 0); }
-  std::string waits_for() const override;
-  void cancel() noexcept override;
-  void describe(ExchangeInfo& info) const override;
 
  private:
   struct Message {
@@ -62,15 +50,17 @@ class NearRun : public Run {
   Message message_of(const NearPlace& place, const std::vector<TableElements::Elements>& elements) const;
   bool has_room_for_next(Outgoing& message) const;
   void look_for_room();
-  bool is_over() const { return num_unread_ == 0 && num_with_room_ == outgoing_.size(); }
   void write(const Outgoing& message);
   void read();
-  bool look(bool single);
-  void wait_a_little();
+
+  void begin() override;
+  void go_on() override;
+  bool is_over() const override { return num_unread_ == 0 && num_with_room_ == outgoing_.size(); }
+  void wait_a_little() override;
+  void land_what_is_here() override;
+  std::vector<Rank> own_waits_for() const override;
 
   NearParts parts_;
-  Arrivals& arrivals_;
-  std::unique_ptr<Run> others_;
   std::vector<Outgoing> outgoing_;
   std::vector<Incoming> incoming_;
   std::vector<std::uint32_t> unread_;  // in any order; the first num_unread_ are still to come
@@ -79,10 +69,6 @@ class NearRun : public Run {
   Number number_ = 0;
   std::size_t num_with_room_ = 0;  // for the next exchange, of outgoing_ from the first on
   std::size_t num_unread_ = 0;
-  bool follows_ = false;
-  bool others_are_done_ = false;
-  unsigned looks_ = 0;  // that did not end it, since something came
-  std::int64_t num_events_ = 0;
 };
 
 }  // namespace nuice::mpi

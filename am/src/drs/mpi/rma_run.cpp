@@ -12,7 +12,6 @@
 
 namespace nuice::drs::mpi {
 
-using nuice::mpi::Extent;
 using nuice::mpi::is_finalized;
 using nuice::mpi::must;
 
@@ -59,29 +58,20 @@ void RmaRun::connect(MPI_Comm parent, double watchdog_s) {
 }
 
 void RmaRun::make_requests() {
-  const auto extent_of = [this](std::size_t bytes, Rank src, Rank dst) {
+  using Mode = nuice::mpi::Requests::Mode;
+  const auto add = [this](Mode mode, std::span<const std::byte> data, Rank src, Rank dst) {
     try {
-      Extent extent = Extent::of(static_cast<Bytes>(bytes));
-      const std::pair result{extent.count, extent.type.get()};
-      if (result.second != MPI_BYTE) types_.push_back(std::move(extent.type));
-      return result;
+      const bool is_send = mode != Mode::receive;
+      (is_send ? sends_ : receives_)
+          .add(mode, {const_cast<std::byte*>(data.data()), std::ssize(data), MPI_BYTE}, is_send ? dst : src,
+               0, comm_->get());
     } catch (const Error& error) {
       throw Error(error.code(), pair_name(src, dst) + ": " + error.what());
     }
   };
-  receives_.reserve(messages_.in.size());
-  sends_.reserve(messages_.out.size());
-  MPI_Request request = MPI_REQUEST_NULL;
-  for (const Messages::Incoming& in : messages_.in) {
-    const auto [count, type] = extent_of(in.data.size(), in.src, comm_->rank());
-    must(MPI_Recv_init(in.data.data(), count, type, in.src, 0, comm_->get(), &request), "MPI_Recv_init");
-    receives_.adopt(request);
-  }
-  for (const Messages::Outgoing& out : messages_.out) {
-    const auto [count, type] = extent_of(out.data.size(), comm_->rank(), out.dst);
-    must(MPI_Ssend_init(out.data.data(), count, type, out.dst, 0, comm_->get(), &request), "MPI_Ssend_init");
-    sends_.adopt(request);
-  }
+  for (const Messages::Incoming& in : messages_.in) add(Mode::receive, in.data, in.src, comm_->rank());
+  for (const Messages::Outgoing& out : messages_.out)
+    add(Mode::synchronous_send, out.data, comm_->rank(), out.dst);
 }
 
 bool RmaRun::is_over() const { return is_finalized(); }

@@ -69,7 +69,6 @@ class RmaRun : public Run {
 
   std::unique_ptr<const nuice::mpi::Communicator> comm_;
   std::unique_ptr<Words> locks_;
-  std::vector<nuice::mpi::Datatype> types_;
   nuice::mpi::Requests receives_;
   nuice::mpi::Requests sends_;  // by message
   int sending_ = -1;            // the message that is on its way, or -1

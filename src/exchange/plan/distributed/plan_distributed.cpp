@@ -16,7 +16,7 @@
 #include "exchange/plan/distributed/hosts_first.hpp"
 #include "exchange/plan/distributed/planners.hpp"
 #include "exchange/plan/options.hpp"
-#include "exchange/plan/plan_state.hpp"
+#include "exchange/plan/planner.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/discover/gather.hpp"
@@ -126,8 +126,8 @@ std::vector<Bytes> largest_transfers(const Communicator& comm, const PhaseTable&
 
 }  // namespace
 
-void Plan::State::describe_distributed(const PlanOptions& options, const Facts& facts,
-                                       const std::vector<Bytes>& largest) {
+void Plan::Planner::describe_distributed(const PlanOptions& options, const Facts& facts,
+                                         const std::vector<Bytes>& largest) {
   describe(options);
   info.num_messages = facts.num_messages;
   info.num_phases = static_cast<PhaseId>(largest.size());
@@ -135,23 +135,23 @@ void Plan::State::describe_distributed(const PlanOptions& options, const Facts& 
   info.bounds = facts.bounds;
 }
 
-void Plan::State::take_distributed(const PlanOptions& options) {
+void Plan::Planner::take_distributed(const PlanOptions& options) {
   StopWatch watch;
   all_or_none(*comm, [&] { require_no_matrix_needed(options); });
-  SparseExchange sparse(*comm, tags->next);
-  take_tags(tags->comm, tags->next);
-  check_with_partners(*comm, sparse, table, 0);
-  const std::vector<Bytes> largest = largest_transfers(*comm, table);
+  const TagSpace own = tags->take();
+  SparseExchange sparse(*own.comm, own.next);
+  check_with_partners(*comm, sparse, slice.table, 0);
+  const std::vector<Bytes> largest = largest_transfers(*comm, slice.table);
   info.check_s = watch.lap();
-  const Messages sends = messages_of(table.destinations, comm->rank());
-  const Messages receives = messages_of(table.sources, comm->rank());
+  const Messages sends = messages_of(slice.table.destinations, comm->rank());
+  const Messages receives = messages_of(slice.table.sources, comm->rank());
   describe_distributed(options, Facts(*comm, sends, receives), largest);
   find_near_ranks(options);
   find_leaders();
 }
 
 /// Whether the matrix is so small that gathering it is cheaper, by the number of messages of all ranks.
-bool Plan::State::gathers_after_all(const PlanOptions& options) const {
+bool Plan::Planner::gathers_after_all(const PlanOptions& options) const {
   constexpr std::int64_t bytes_of_a_message = 24;  // as CommMatrix holds them
   std::int64_t num_messages = std::ssize(destinations);
   all_reduce(*comm, MPI_IN_PLACE, &num_messages, 1, MPI_INT64_T, MPI_SUM);
@@ -159,7 +159,7 @@ bool Plan::State::gathers_after_all(const PlanOptions& options) const {
 }
 
 /// The same plan, from the matrix.
-void Plan::State::plan_gathered(PlanOptions options, bool hosts_first) {
+void Plan::Planner::plan_gathered(PlanOptions options, bool hosts_first) {
   if (hosts_first) find_hosts(options);
   StopWatch watch;
   const CommMatrix matrix = gather_matrix(*comm, destinations);
@@ -170,7 +170,7 @@ void Plan::State::plan_gathered(PlanOptions options, bool hosts_first) {
   settled_options.planning = Planning::distributed;  // a plan that follows may be larger
 }
 
-void Plan::State::plan_distributed(const PlanOptions& options, const State* earlier) {
+void Plan::Planner::plan_distributed(const PlanOptions& options, const Made* earlier) {
   all_or_none(*comm, [&] { require_planned_locally(options); });
   find_near_ranks(options);
   const bool is_asked = options.hosts == auto_name;
@@ -185,16 +185,16 @@ void Plan::State::plan_distributed(const PlanOptions& options, const State* earl
   find_leaders();
 }
 
-void Plan::State::plan_in_pairs(const PlanOptions& options, const State* earlier, bool hosts_first) {
+void Plan::Planner::plan_in_pairs(const PlanOptions& options, const Made* earlier, bool hosts_first) {
   StopWatch watch;
-  SparseExchange sparse(*comm, tags->next);
-  take_tags(tags->comm, tags->next);
+  const TagSpace of_pairs = tags->take();
+  SparseExchange sparse(*of_pairs.comm, of_pairs.next);
 
   std::optional<Followed> followed;
   Messages sends;
   Bytes own = 0;
   all_or_none(*comm, [&] {
-    if (earlier != nullptr) followed.emplace(earlier->table, *earlier->palette);
+    if (earlier != nullptr) followed.emplace(earlier->slice.table, *earlier->palette);
     std::vector<Partner> row(destinations);
     std::ranges::sort(row, {}, &Partner::rank);
     for (const auto& [rank, bytes] : row)
@@ -213,9 +213,9 @@ void Plan::State::plan_in_pairs(const PlanOptions& options, const State* earlier
   if (followed) problem.earlier = followed->colours(sends, receives);
   const LocalPlanner& planner = *local_planner(options.scheduler);
   std::optional<HostPlace> place;
-  if (hosts_first) place = place_among_hosts(*comm, host_ranks);
+  if (hosts_first) place = place_among_hosts(*comm, view.near);
   LocalPlan plan = place ? planner.plan_hosts(problem, *place) : planner.plan(problem);
-  table = std::move(plan.table);
+  slice.table = std::move(plan.table);
   palette = std::move(plan.palette);
   std::optional<Unchanged> unchanged;
   if (followed) {
@@ -224,12 +224,12 @@ void Plan::State::plan_in_pairs(const PlanOptions& options, const State* earlier
   }
   info.schedule_s = watch.lap();
   if (options.check)
-    check_with_partners(*comm, sparse, table, find_scheduler(options.scheduler).guarantees, unchanged);
-  if (options.check && place) check_host_ports(*comm, sparse, table, *place);
+    check_with_partners(*comm, sparse, slice.table, find_scheduler(options.scheduler).guarantees, unchanged);
+  if (options.check && place) check_host_ports(*comm, sparse, slice.table, *place);
   info.check_s = options.check ? watch.lap() : 0;
   if (own > 0) {
-    add_own(table.destinations, {comm->rank(), own});
-    add_own(table.sources, {comm->rank(), own});
+    add_own(slice.table.destinations, {comm->rank(), own});
+    add_own(slice.table.sources, {comm->rank(), own});
   }
 
   describe_distributed(options, facts, plan.largest);

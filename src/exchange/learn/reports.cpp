@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "exchange/exec/reports.hpp"
+#include "exchange/learn/reports.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The exchanges of a plan whose buffers lie on a device: staged, direct, or both, of which the exchanges themselves show the better.
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "exchange/bind/fields.hpp"
+#include "exchange/plan/binder.hpp"
+#include "mpi/agree.hpp"
+
+namespace nuice::mpi {
+
+template <typename Bind>
+Plan::Binder::Bound Plan::Binder::bind_by_device(const DeviceSides& sides, Bound exchange, Bind&& bind) {
+  const PhaseTable& table = slice_.table;
+  const auto [chooses, chunk_bytes] = made_.settled_options.device;
+  const DeviceDecision decision = decide_on_devices(
+      comm(), sides, chooses, made_.info.staged_bytes > 0 ? "the schedule forwards messages" : "");
+  std::vector<BoundMethod> methods;
+  for (const bool is_direct : {false, true}) {
+    if (is_direct ? !decision.tries_direct : !decision.tries_staged) continue;
+    const bool is_only = decision.tries_direct != decision.tries_staged;
+    BoundMethod& method = methods.emplace_back();
+    method.options = is_direct ? "device=direct" : "device=staged";
+    method.arrivals = std::make_unique<Arrivals>(exchange->arrivals.for_same_sources());
+    std::unique_ptr<DeviceRun> run;
+    DeviceRun* made = nullptr;
+    all_or_none(comm(), [&] {
+      run = std::make_unique<DeviceRun>(device_parts(sides, table, is_direct, chunk_bytes, decision.why),
+                                        table.sources, table.rank,
+                                        is_only ? exchange->arrivals : *method.arrivals, exchange->streams);
+      made = run.get();
+    });
+    const bool tells = !is_direct && run->has_mirrors();
+    Bound inner = bind(*run, Elsewhere{tells ? made : nullptr, is_direct ? 0 : chunk_bytes, is_direct});
+    method.scheduler = inner->info.scheduler;
+    method.executor = inner->info.executor;
+    exchange->info = inner->info;
+    run->carry_out_by(std::move(inner));
+    method.run = std::move(run);
+  }
+  if (methods.size() == 1) {
+    exchange->run = std::move(methods[0].run);
+  } else {
+    const TagSpace of_reports = take_tags();
+    all_or_none(comm(), [&] {
+      exchange->run = std::make_unique<LearningRun>(std::move(methods), table, exchange->arrivals,
+                                                    of_reports.comm, of_reports.next, KeepChoice());
+    });
+    exchange->run->agree();
+  }
+  exchange->run->describe(exchange->info);
+  for (const Partner& source : table.sources)
+    if (source.rank == table.rank && source.bytes > 0) exchange->self_is_copied_by_run = true;
+  return exchange;
+}
+
+Plan::Binder::Bound Plan::Binder::bind_device_messages(const CheckedMessages& messages, bool are_buffers,
+                                                       bool is_in_place) {
+  DeviceSides sides;
+  Bound exchange;
+  all_or_none(comm(), [&] {
+    sides.send_to = messages.destinations();
+    sides.receive_from = slice_.receive_from;
+    sides.send = items_of(std::span(messages.sends));
+    sides.receive = items_of(std::span(messages.receives));
+    sides.locate(slice_.table.rank);
+    sides.is_in_place = is_in_place;
+    exchange = new_exchange();
+    set_sources(exchange->arrivals, slice_.receive_from, messages, messages.are_plain());
+  });
+  return bind_by_device(sides, std::move(exchange), [&](const DeviceRun& run, const Elsewhere& elsewhere) {
+    CheckedMessages here = messages;
+    here.sends = mirrored(run.sends(), std::span(messages.sends));
+    here.receives = mirrored(run.receives(), std::span(messages.receives));
+    Bound inner = bind_checked(here, are_buffers, elsewhere);
+    if (run.copies_self()) inner->self.clear(), inner->self_message.reset();
+    return inner;
+  });
+}
+
+Plan::Binder::Bound Plan::Binder::bind_device_fields(std::span<const SendField> send,
+                                                     std::span<const ReceiveField> receive) {
+  DeviceSides sides;
+  Bound exchange;
+  all_or_none(comm(), [&] {
+    const Rank rank = slice_.table.rank;
+    sides.send_to = slice_.send_to;
+    sides.receive_from = slice_.receive_from;
+    sides.send = items_of(FieldSide(slice_.send_to, send, true, rank));
+    sides.receive = items_of(FieldSide(slice_.receive_from, receive, false, rank));
+    sides.locate(rank);
+    exchange = new_exchange();
+    set_sources(exchange->arrivals, slice_.receive_from, {}, false);
+  });
+  return bind_by_device(sides, std::move(exchange), [&](const DeviceRun& run, const Elsewhere& elsewhere) {
+    MirroredFields<SendField> from;
+    MirroredFields<ReceiveField> to;
+    all_or_none(comm(), [&] {
+      from = mirrored_fields(run.sends(), send);
+      to = mirrored_fields(run.receives(), receive);
+    });
+    Bound inner = bind_fields(from.fields, to.fields, elsewhere);
+    if (run.copies_self()) inner->self_message.reset();
+    return inner;
+  });
+}
+
+}  // namespace nuice::mpi

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "exchange/plan/binder.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/text/names.hpp"
+#include "exchange/bind/buffers.hpp"
+#include "exchange/bind/fields.hpp"
+#include "exchange/combine/combine.hpp"
+#include "exchange/exec/parts.hpp"
+#include "exchange/learn/reports.hpp"
+#include "exchange/shared_memory/near_messages.hpp"
+#include "flow/process.hpp"
+#include "mpi/agree.hpp"
+#include "mpi/collective.hpp"
+#include "mpi/failure.hpp"
+#include "nuice/core/error.hpp"
+
+namespace nuice::mpi {
+namespace {
+
+/// One, or as many as the rank lists itself.
+std::vector<SelfCopy> self_copies(const PhaseTable& table, const BufferLayout& layout) {
+  const auto self = std::ranges::find(table.sources, table.rank, &Partner::rank);
+  if (self == table.sources.end()) return {};
+  Places from;
+  Places to;
+  layout.find_to_send(table.rank, 0, self->bytes, from);
+  layout.find_to_receive(table.rank, 0, self->bytes, to);
+  std::vector<SelfCopy> copies;
+  for (std::size_t i = 0; i < from.size(); ++i)
+    copies.push_back({from[i].at, to[i].at, static_cast<std::size_t>(from[i].count)});
+  return copies;
+}
+
+/// Below every MPI's limit for messages that are sent without asking (64 KiB in Open MPI).
+constexpr Bytes chunk_bytes_over_tcp = 32 << 10;
+
+RunSettings settings_for(const PlanOptions& options, bool is_over_tcp, const Elsewhere& elsewhere) {
+  const Bytes chunk_bytes = is_over_tcp ? chunk_bytes_over_tcp : 0;
+  return {.max_sends = options.async.max_sends,
+          .phases_in_flight = options.phased.in_flight,
+          .early_bytes = options.depend.early_bytes,
+          .chunk_bytes = options.async.chunk_bytes > 0 ? options.async.chunk_bytes : chunk_bytes,
+          .copies = elsewhere.copies,
+          .piece_bytes = elsewhere.piece_bytes,
+          .apart = elsewhere.is_on_device};
+}
+
+}  // namespace
+
+TagSpace Plan::Binder::take_tags() {
+  const TagSpace taken = plan_.tags->take();
+  plan_.comm = plan_.tags->comm;
+  return taken;
+}
+
+Plan::Binder::Bound Plan::Binder::new_exchange() const {
+  auto exchange = std::make_unique<Exchange::State>();
+  exchange->comm = plan_.comm;
+  exchange->watchdog_s = made_.settled_options.watchdog_s;
+  exchange->watches_deaths = tells_of_deaths();
+  exchange->self_tag = plan_.tags->next;
+  exchange->info.executor = made_.info.executor;
+  exchange->info.scheduler = made_.info.scheduler;
+  return exchange;
+}
+
+Decoration Plan::Binder::combined_for(const PlanOptions& options, const Layout& layout) {
+  if (!plan_.view.group || !options.combine) return {};
+  const TagSpace own = take_tags();
+  const Combining combining{plan_.view.group, options.combining.largest_bytes,
+                            plan_.view.is_over_tcp ? chunk_bytes_over_tcp : 0};
+  return combine(own.comm, own.next, combining, slice_.table, layout);
+}
+
+Decoration Plan::Binder::near_messages_for(const PhaseTable& table, const Layout& layout) {
+  Decoration none;
+  if (!made_.info.shared_memory) return none;
+  none.says = "none: the schedule forwards messages";
+  if (made_.info.staged_bytes > 0) return none;
+  const TagSpace own = take_tags();
+  return find_near_messages(own.comm, own.next, plan_.view.near, made_.settled_options.sharing.largest_bytes,
+                            table, layout);
+}
+
+std::vector<Plan::Binder::RivalParts> Plan::Binder::parts_of_rivals(const Layout& layout, bool may_combine) {
+  std::vector<RivalParts> parts;
+  if (made_.rivals.empty()) return parts;
+  for (const Rival& rival : made_.rivals) {
+    parts.push_back({take_tags(), {}});
+    if (may_combine && rival.combines) parts.back().combined = combined_for(rival.options, layout);
+  }
+  parts.push_back({take_tags(), {}});
+  return parts;
+}
+
+std::unique_ptr<Run> Plan::Binder::bind_rival(const Rival& rival, RivalParts& parts, const PhaseTable& rest,
+                                              const Layout& layout, const Elsewhere& elsewhere,
+                                              Arrivals& arrivals) const {
+  auto& [its_tags, combined] = parts;
+  const bool is_reversed = rival.table && direction_ == Direction::backwards;
+  const PhaseTable reverse = is_reversed ? reversed(*rival.table) : PhaseTable();
+  const PhaseTable& of_table = !rival.table ? rest : is_reversed ? reverse : *rival.table;
+  const PhaseTable& table = combined.decorator ? combined.rest : of_table;
+  std::unique_ptr<Run> run;
+  if (combined.has_rest)
+    run = find_runnable_executor(rival.executor.name)
+              .bind({its_tags.comm, table, slice_.notices, layout, arrivals, its_tags.next,
+                     settings_for(rival.options, plan_.view.is_over_tcp, elsewhere)});
+  if (!combined.decorator) return run;
+  return combined.decorator->around(std::move(run), comm().rank(), arrivals);
+}
+
+std::unique_ptr<Run> Plan::Binder::bind_methods(Exchange::State& exchange, const PhaseTable& rest,
+                                                bool are_fields, const Layout& layout,
+                                                const Elsewhere& elsewhere,
+                                                std::vector<RivalParts> of_rivals) const {
+  const auto bind_to = [&](Arrivals& arrivals) {
+    return find_runnable_executor(made_.info.executor)
+        .bind({plan_.comm, rest, slice_.notices, layout, arrivals, plan_.tags->next,
+               settings_for(made_.settled_options, plan_.view.is_over_tcp, elsewhere)});
+  };
+  std::vector<BoundMethod> methods;
+  const auto add = [&](const std::string& scheduler, std::string_view executor, const std::string& options,
+                       auto&& bind) {
+    BoundMethod& method = methods.emplace_back();
+    method.scheduler = scheduler;
+    method.executor = executor;
+    method.options = options;
+    method.arrivals = std::make_unique<Arrivals>(exchange.arrivals.for_same_sources());
+    method.run = bind(*method.arrivals);
+  };
+  for (std::size_t i = 0; i < made_.rivals.size(); ++i) {
+    const Rival& rival = made_.rivals[i];
+    // Fields of other ranks may have other bytes for a byte of the plan, which forwarding does not bear, and what is
+    // forwarded is packed by the processor.
+    if (rival.table && (are_fields || elsewhere.is_on_device)) continue;
+    if (rival.combines && !of_rivals[i].combined.decorator) continue;
+    if (methods.empty()) add(made_.info.scheduler, made_.info.executor, "", bind_to);
+    add(rival.scheduler, rival.executor.name, rival.differs_in, [&](Arrivals& arrivals) {
+      return bind_rival(rival, of_rivals[i], rest, layout, elsewhere, arrivals);
+    });
+  }
+  if (methods.empty()) return bind_to(exchange.arrivals);
+  const TagSpace& of_reports = of_rivals.back().tags;
+  return std::make_unique<LearningRun>(std::move(methods), rest, exchange.arrivals, of_reports.comm,
+                                       of_reports.next, made_.keep_choice);
+}
+
+Plan::Binder::Bound Plan::Binder::finish(Bound exchange) const {
+  const PlanOptions& options = made_.settled_options;
+  try {
+    exchange->run->agree();
+    if (!options.trace.empty())
+      exchange->arrivals.trace().open(options.trace, exchange->info.executor, made_.info.scheduler,
+                                      slice_.table, comm(), plan_.tags->next);
+  } catch (const Error&) {
+    Exchange::State::abandon(std::move(exchange));
+    throw;
+  }
+  if (plan_.view.is_over_tcp) flow::govern_process();  // what was said so far has made MPI's connections
+  Reports::leave(nullptr);                             // looks after those of exchanges before
+  plan_.tags->take();  // of the payload, and of what the executor says besides
+  return exchange;
+}
+
+template <typename Prepare>
+Plan::Binder::Bound Plan::Binder::bind_parts(const Layout& layout, bool on_device, Prepare&& prepare) {
+  Bound exchange;
+  all_or_none(comm(), [&] {
+    if (on_device) throw Error(ErrorCode::not_applicable, "option parts: a buffer lies in a GPU's memory");
+    exchange = new_exchange();
+    prepare(*exchange);
+    exchange->run = std::make_unique<PartsRun>(
+        Binding{plan_.comm, slice_.table, slice_.notices, layout, exchange->arrivals, plan_.tags->next},
+        send_to_ ? *send_to_ : slice_.send_to, slice_.receive_from,
+        OwnMessage{std::exchange(exchange->self, {}), std::exchange(exchange->self_message, {})});
+    exchange->info.executor = "async";
+  });
+  return finish(std::move(exchange));
+}
+
+template <typename Prepare>
+Plan::Binder::Bound Plan::Binder::bind_layout(bool are_fields, const Layout& layout,
+                                              const Elsewhere& elsewhere, Prepare&& prepare) {
+  if (made_.settled_options.parts)
+    return bind_parts(layout, elsewhere.is_on_device, std::forward<Prepare>(prepare));
+  Decoration combined;
+  Decoration near;
+  const PhaseTable* rest = &slice_.table;
+  const auto leave_rest_of = [&](const Decoration& step) {
+    if (step.decorator) rest = &step.rest;
+  };
+  if (!elsewhere.is_on_device) {
+    combined = combined_for(made_.settled_options, layout);
+    leave_rest_of(combined);
+    near = near_messages_for(*rest, layout);
+    leave_rest_of(near);
+  }
+  const bool may_combine = !elsewhere.is_on_device && rest == &slice_.table;
+  std::vector<RivalParts> of_rivals = parts_of_rivals(layout, may_combine);
+  Bound exchange;
+  all_or_none(comm(), [&] {
+    exchange = new_exchange();
+    prepare(*exchange);
+    const bool has_rest = near.decorator ? near.has_rest : !combined.decorator || combined.has_rest;
+    if (has_rest)
+      exchange->run = bind_methods(*exchange, *rest, are_fields, layout, elsewhere, std::move(of_rivals));
+    for (Decoration* const step : {&near, &combined})
+      if (step->decorator)
+        exchange->run = step->decorator->around(std::move(exchange->run), comm().rank(), exchange->arrivals);
+    exchange->info.combined = std::move(combined.says);
+    exchange->info.shared_memory = std::move(near.says);
+  });
+  return finish(std::move(exchange));
+}
+
+Plan::Binder::Bound Plan::Binder::bind_fields(std::span<const SendField> send,
+                                              std::span<const ReceiveField> receive,
+                                              const Elsewhere& elsewhere) {
+  const FieldLayout layout(comm(), slice_, send, receive, plan_.tags->next, made_.info.staged_bytes > 0);
+  return bind_layout(true, layout, elsewhere, [&](Exchange::State& exchange) {
+    set_sources(exchange.arrivals, slice_.receive_from, {}, false);
+    exchange.self_message = make_self_message(slice_.table, layout);
+  });
+}
+
+/// Those that are no bytes in one place on some rank as bind_fields(), of one field for each message.
+Plan::Binder::Bound Plan::Binder::bind_checked(const CheckedMessages& messages, bool are_buffers,
+                                               const Elsewhere& elsewhere) {
+  int has_gaps = are_buffers || messages.are_plain() ? 0 : 1;
+  if (!are_buffers) all_reduce(comm(), MPI_IN_PLACE, &has_gaps, 1, MPI_INT, MPI_MAX);
+  if (has_gaps != 0) {
+    const MessageLayout layout(comm(), messages, plan_.tags->next);
+    return bind_layout(true, layout, elsewhere, [&](Exchange::State& exchange) {
+      set_sources(exchange.arrivals, slice_.receive_from, messages, false);
+      exchange.self_message = make_self_message(slice_.table, layout);
+    });
+  }
+  std::optional<BufferLayout> layout;
+  all_or_none(comm(), [&] { layout.emplace(messages, made_.lists_twice); });
+  return bind_layout(false, *layout, elsewhere, [&](Exchange::State& exchange) {
+    set_sources(exchange.arrivals, slice_.receive_from, messages, true);
+    exchange.self = self_copies(slice_.table, *layout);
+  });
+}
+
+Plan::Binder::Bound Plan::Binder::bind_messages(const CheckedMessages& messages, bool are_buffers,
+                                                bool is_in_place) {
+  return on_device_ ? bind_device_messages(messages, are_buffers, is_in_place)
+                    : bind_checked(messages, are_buffers);
+}
+
+Plan::Binder::Bound Plan::Binder::buffers(std::span<const SendBuffer> send,
+                                          std::span<const ReceiveBuffer> receive) {
+  CheckedMessages messages;
+  all_or_none(comm(), [&] { messages = CheckedMessages(slice_, send, receive); });
+  return bind_messages(messages, true);
+}
+
+Plan::Binder::Bound Plan::Binder::array(const SendArray& send, const ReceiveArray& receive) {
+  CheckedMessages messages;
+  all_or_none(comm(), [&] {
+    const Rank rank = slice_.table.rank;
+    messages = CheckedMessages(slice_, buffers_in(send, slice_.send_to, rank),
+                               buffers_in(receive, slice_.receive_from, rank));
+  });
+  return bind_messages(messages, true);
+}
+
+Plan::Binder::Bound Plan::Binder::fields(std::span<const SendField> send,
+                                         std::span<const ReceiveField> receive) {
+  return on_device_ ? bind_device_fields(send, receive) : bind_fields(send, receive);
+}
+
+Plan::Binder::Bound Plan::Binder::messages(std::span<const Outgoing> sends,
+                                           std::span<const Incoming> receives, bool is_in_place) {
+  CheckedMessages messages;
+  all_or_none(comm(), [&] { messages = CheckedMessages(slice_, sends, receives); });
+  send_to_ = messages.destinations();
+  Bound exchange = bind_messages(messages, false, is_in_place);
+  exchange->arrivals.number_sources(messages.places);
+  if (auto* const parts = dynamic_cast<PartsRun*>(exchange->run.get()))
+    parts->number(sends, messages.places, receives.size());
+  return exchange;
+}
+
+Plan::Binder::Bound Plan::Binder::in_place(std::span<const Incoming> all) {
+  std::vector<Incoming> messages;
+  std::vector<Outgoing> sends;
+  std::vector<std::byte> memory;
+  all_or_none(comm(), [&] {
+    if (made_.settled_options.parts)
+      throw Error(ErrorCode::not_applicable, "option parts: what is exchanged in place leaves at once");
+    stage(all, comm().rank(), comm().num_ranks(), messages, sends, memory);
+    if (!any_on_device({}, messages)) return;
+    memory.clear();  // what the device copies is enough
+    for (std::size_t i = 0; i < sends.size(); ++i)
+      sends[i] = {messages[i].from, messages[i].data, messages[i].count, messages[i].type};
+  });
+  Bound exchange = this->messages(sends, messages, true);
+  if (memory.empty()) return exchange;
+  PhaseTable to_itself;
+  to_itself.rank = comm().rank();
+  to_itself.sources = {{comm().rank(), std::ssize(memory)}};
+  exchange->self_message = make_self_message(to_itself, StagedLayout(messages, memory));
+  exchange->staged = std::move(memory);
+  return exchange;
+}
+
+}  // namespace nuice::mpi
