@@ -105,7 +105,7 @@ TEST(Advise, TheModelIsExactWherePhasesDoNotMeet) {
   const CommMatrix matrix = random_regular(16, 6, {20000, 1}, 1);
   for (const std::string_view name : {"cm5-32", "ethernet-10g", "shared-memory", "testbed-50mbit"}) {
     const Machine machine = find_machine(name);
-    const std::vector<std::string> names{"coloring:phased"};
+    const std::vector<std::string> names{"coloring:phased", "coloring_by_size:phased"};
     const Advice modelled = advise(matrix, machine, {.candidates = names, .predict_by = Prediction::model});
     const Advice simulated =
         advise(matrix, machine, {.candidates = names, .predict_by = Prediction::simulation});
