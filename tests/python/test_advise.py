@@ -42,7 +42,8 @@ def test_a_machine_of_ones_own_and_candidates_asked_for() -> None:
     advice = nuice.advise(MATRIX, slow_phases, candidates=asked, predict_by="simulation")
     assert [c.name for c in advice.candidates] == ["ac:async", "coloring:phased"]  # each once
     assert advice.candidates[1].exchange_s > 4
-    run = nuice.simulate(MATRIX, nuice.plan(MATRIX, "ac").schedule, slow_phases, blocking_sends=False)
+    schedule = nuice.plan(MATRIX, "ac").schedule
+    run = nuice.simulate(MATRIX, schedule, slow_phases, "async", blocking_sends=False)
     assert advice.choice.exchange_s == run.seconds
 
 

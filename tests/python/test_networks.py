@@ -28,10 +28,7 @@ LINK_FREE = [row.name for row in nuice.schedulers() if row.needs_topology]
 
 
 def load_of_links(net: nuice.Topology, transfers: list[nuice.Transfer]) -> Counter[int]:
-    def way(t: nuice.Transfer) -> list[int]:
-        return net.route(t.src, t.dst) if t.path < 0 else net.path(t.src, t.dst, t.path)
-
-    return Counter(link for t in transfers for link in way(t))
+    return Counter(link for t in transfers for link in net.route(t.src, t.dst))
 
 
 @pytest.mark.parametrize("spec", SPECS)

@@ -127,6 +127,7 @@ NETWORK_TITLES = {
     "fast:bbr:rto_min=5ms": "with rto_min 5 ms",
     "multi": "8 hosts x 4 ranks, 20 Mbit/s, 32 KiB",
     "16x100/16k": "16 hosts, 100 Mbit/s, 16 KiB",
+    "12x200/48k": "12 hosts, 200 Mbit/s, 48 KiB",
     "4x400/128k": "4 hosts, 400 Mbit/s, 128 KiB",
     "4x4000/4096k": "4 hosts, 4 Gbit/s, 4 MiB",
 }

@@ -39,7 +39,7 @@ struct CheckedMessages {
   std::vector<Partner> destinations() const;
 };
 
-/// Tells the arrivals who sends, and where that goes. are_plain: it is bytes in one place.
+/// Tells the arrivals which ranks send, and where their data go. are_plain: it is bytes in one place.
 void set_sources(Arrivals& arrivals, std::span<const Partner> sources, const CheckedMessages& messages,
                  bool are_plain);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs around another one: a decorator carries out some messages of an exchange by itself, and another run has the rest.
 //
-// Both are looked after in turn, so neither keeps the other waiting. Why no rank waits for ever: each has a proof of its own.
+// Both are looked after in turn, so neither keeps the other waiting. Why no rank waits forever: each has a proof of its own.
 #pragma once
 
 #include <memory>

@@ -47,7 +47,7 @@ void Reports::leave(std::unique_ptr<Reports> reports) noexcept {
     if (reports) all.push_back(std::move(reports));
     std::erase_if(all, [](const std::unique_ptr<Reports>& each) { return each->is_over(); });
   } catch (const std::exception&) {
-    // A destructor has nobody to tell; what is kept stays.
+    // A destructor cannot report an error; what is kept stays.
   }
 }
 

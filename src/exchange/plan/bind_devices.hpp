@@ -27,7 +27,7 @@ struct DeviceSides {
   device::Location send_at;
   device::Location receive_at;
   bool is_in_place = false;  // what is sent is copied before anything that has come takes its place
-  // Whom the items are for and from.
+  // The ranks that the items go to and come from.
   std::vector<Partner> send_to;
   std::vector<Partner> receive_from;
 

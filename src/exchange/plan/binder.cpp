@@ -162,7 +162,7 @@ Plan::Binder::Bound Plan::Binder::finish(Bound exchange) const {
   }
   if (plan_.view.is_over_tcp) flow::govern_process();  // what was said so far has made MPI's connections
   Reports::leave(nullptr);                             // looks after those of exchanges before
-  plan_.tags->take();  // of the payload, and of what the executor says besides
+  plan_.tags->take();                                  // of the payload, and of the executor's notices
   return exchange;
 }
 

@@ -89,8 +89,7 @@ class Plan::Binder {
   const Slice& slice_;
   Direction direction_;
   bool on_device_;
-  std::optional<std::vector<Partner>>
-      send_to_;  // of messages: as they are given, in the place of the slice's
+  std::optional<std::vector<Partner>> send_to_;  // of messages: as they are given, instead of the slice's
 };
 
 }  // namespace nuice::mpi

@@ -198,7 +198,7 @@ def test_every_executor_against_alltoallv() -> None:
             exchanged(plan, received, back, "backwards")
             assert (back == send).all()
         num_run += 1
-    assert num_run >= 5
+    assert num_run >= 4
 
 
 def test_a_plan_that_follows() -> None:
