@@ -96,6 +96,22 @@ inline std::string mpi_library() {
   return all.substr(0, all.find('\n'));
 }
 
+struct HostRanks {
+  int count = 0;
+  int own = 0;  ///< This rank, among them.
+};
+
+/// The ranks of MPI_COMM_WORLD on this host. Collective.
+inline HostRanks ranks_of_host() {
+  MPI_Comm host = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  HostRanks ranks;
+  MPI_Comm_size(host, &ranks.count);
+  MPI_Comm_rank(host, &ranks.own);
+  MPI_Comm_free(&host);
+  return ranks;
+}
+
 inline mpi::PlanOptions plan_options(const CommonOptions& options) {
   const std::string usual = options.scheduler == "auto" ? "auto" : "async";
   return {.scheduler = options.scheduler, .executor = options.executor.empty() ? usual : options.executor};

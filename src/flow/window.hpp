@@ -9,14 +9,16 @@
 // The rule.
 //   1. A port begins with two packets for each sender, and twice as many each time that so much has come without losses, as in TCP's
 //      slow start. (A receiver sees a loss as packets that come out of order; packets that overtake each other look the same.)
-//   2. Once the port's rate is known, windows do not grow beyond what keeps the port busy for a millisecond and two round trips (BBR's
-//      bound: Cardwell et al., 2016), or fits the smallest queue. On fast ports that is more than any connection uses: no bound.
+//   2. Once the port's rate is known, the window begins with, and does not grow beyond, what keeps the port busy for a millisecond and
+//      two round trips (BBR's bound: Cardwell et al., 2016), or fits the smallest queue. On fast ports that is more than any connection
+//      uses: no bound.
 //   3. Losses halve the window the first time, and from then on shrink it to 0.7 (CUBIC's factor, RFC 9438).
 //   4. Where the window is smaller than rule 2 allows and nothing was lost for a while, half as much again is tried, and kept if that
 //      loses nothing. If it does, the window returns, and the next try comes after eight times as long.
 //   5. No sender has less than two packets: Linux acknowledges every second packet at once, a single one when the process reads it or
 //      after up to 40 ms. Only where so many senders converge that two packets of each are too much, each has one.
-// Nothing but losses makes a window smaller. A bound by the measured rate would: a window that is too small lowers the rate, and so the bound.
+// From then on nothing but losses makes a window smaller. A bound that follows the rate would: too small a window lowers the rate, and so
+// the bound.
 #pragma once
 
 #include <cstdint>

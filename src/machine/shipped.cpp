@@ -16,7 +16,8 @@ bool names_machine_file(std::string_view name) {
 
 Machine find_machine(std::string_view name) {
   if (names_machine_file(name)) return load_machine(std::string(name));
-  const ShippedMachine& row = core::require_row(shipped_machines(), "machine", name, ", or a file (NAME.toml, ./NAME)");
+  const ShippedMachine& row =
+      core::require_row(shipped_machines(), "machine", name, ", or a file (NAME.toml, ./NAME)");
   return parse_machine(row.text, std::string(name));
 }
 

@@ -97,7 +97,7 @@ class Requests {
 
   /// A message to this partner or from it. Throws Error limit for a segment that MPI cannot count.
   void add(Mode mode, const Segment& segment, Rank partner, int tag, MPI_Comm comm);
-  /// Appends a request of others, which no longer have it. None of theirs is under way.
+  /// Appends a request of `others`, which no longer has it. None of its requests is active.
   void take(Requests& others, std::size_t i);
   /// All of them.
   void take(Requests& others) {
@@ -105,7 +105,7 @@ class Requests {
   }
 
   std::size_t size() const { return requests_.size(); }
-  bool is_complete(std::size_t i) const;  ///< Or not under way.
+  bool is_complete(std::size_t i) const;  ///< Or not active.
 
   // On requests [begin, end):
   /// Starts them in this order.

@@ -5,8 +5,9 @@ library.
 Every cell is one network, one pattern and one setting (kit/settings.py says what a setting is), a job of
 its own, in which all methods are interleaved; NUICE's is in every job, so that jobs can be compared. With MPI
 as installed NUICE has a job of its own right after, as in a program that uses it: windows that TCP has
-advertised to MPI's methods stay until they are used up. Three
-peers come of it (kit/three_peers.py): MPI as installed; tuned once, by the one setting that is best on
+advertised to MPI's methods stay until they are used up.
+
+Three peers come of it (kit/three_peers.py): MPI as installed; tuned once, by the one setting that is best on
 average over the patterns of that network; and tuned for each case, by whatever setting is best there, which
 no user can know beforehand. NUICE's figure is that of the job after MPI as installed. pressure: connections
 into the busiest port x 2 packets, over the queue in front of it; above 1 no receive window is small enough.
@@ -144,12 +145,14 @@ class Job:
         matrix = PATTERNS[pattern](self.where.ranks)
         more = ["--wisdom", "none", *self.further]
         more += ["--settle", 1] if reps >= self.options.reps else []
-        ours = [method for method in methods if "auto" in methods and method in ("auto", OURS)]
+        jobs = [(methods, 1)]
+        if "auto" in methods:
+            peers = [method for method in methods if method not in ("auto", OURS)]
+            jobs = [(peers, 1), (["auto", OURS], LEARNING)]
         records = []
-        for job, warmup in (([m for m in methods if m not in ours], 1), (ours, LEARNING)):
+        for job, warmup in jobs:
             words = ["--warmup", warmup, *more]
-            if job:
-                records += self.where.bench(matrix, job, reps, *words, words_before=each.prefix, **self.how)
+            records += self.where.bench(matrix, job, reps, *words, words_before=each.prefix, **self.how)
         return {
             "mpi": self.mpi,
             "network": self.network,

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "kit/program.hpp"
 #include "kit/timing.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/random.hpp"
@@ -90,14 +91,9 @@ inline bool is_of_mpi(const MethodSpec& spec) {
 
 /// Collective. Whether all ranks share a host.
 inline bool are_on_one_host() {
-  MPI_Comm host = MPI_COMM_NULL;
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-  int near = 0;
   int all = 0;
-  MPI_Comm_size(host, &near);
   MPI_Comm_size(MPI_COMM_WORLD, &all);
-  MPI_Comm_free(&host);
-  return near == all;
+  return kit::ranks_of_host().count == all;
 }
 
 using Takes = std::function<bool(const MethodSpec&)>;

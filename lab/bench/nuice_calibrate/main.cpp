@@ -48,16 +48,10 @@ void add_options(kit::App& app, Options& options) {
 
 /// Collective.
 Place find_place(Rank ranks) {
-  MPI_Comm host = MPI_COMM_NULL;
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-  int on_host = 0;
-  int rank_on_host = 0;
-  MPI_Comm_size(host, &on_host);
-  MPI_Comm_rank(host, &rank_on_host);
-  MPI_Comm_free(&host);
-  int hosts = rank_on_host == 0 ? 1 : 0;
+  const kit::HostRanks near = kit::ranks_of_host();
+  int hosts = near.own == 0 ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &hosts, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  int crowded = std::cmp_greater(on_host, std::thread::hardware_concurrency()) ? 1 : 0;
+  int crowded = std::cmp_greater(near.count, std::thread::hardware_concurrency()) ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &crowded, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   const std::string library = kit::mpi_library();
   return {ranks, hosts, crowded != 0, library.substr(0, library.find(", package"))};

@@ -97,10 +97,6 @@ class Network:
     def host(self, number: int) -> str:
         return f"{self.prefix}h{number}"
 
-    def switch_of(self, host: int) -> str:
-        """The namespace of the switch where its ports are."""
-        return self.switch
-
     @property
     def hosts(self) -> range:
         return range(1, self.settings.hosts + 1)
@@ -276,7 +272,7 @@ def counters(network: Network) -> list[dict[str, int]]:
         names, values = (line.split()[1:] for line in lines if line.startswith("Tcp:"))
         tcp = dict(zip(names, map(int, values), strict=True))
         ports = [] if network.settings.topology else network.ports
-        dropped = sum(_dropped(network.switch_of(host), switch_port(host, port)) for port in ports)
+        dropped = sum(_dropped(network.switch, switch_port(host, port)) for port in ports)
         found.append({"segments": tcp["OutSegs"], "retransmitted": tcp["RetransSegs"], "dropped": dropped})
     return found
 
@@ -379,15 +375,15 @@ def _make_host(network: Network, host: int) -> None:
     for port in [] if network.settings.topology else network.ports:
         _connect(network, host, port)
     output("ip", "-n", name, "link", "set", "lo", "up")
-    # Else a job's connections begin with what earlier jobs' found: congestion windows, and how far packets overtake
-    # each other, which decides whether a loss costs a round trip or a timeout.
+    # Else a job's connections begin with what earlier jobs' found: congestion windows, and how far packets
+    # overtake each other, which decides whether a loss costs a round trip or a timeout.
     for key in (f"tcp_congestion_control={network.settings.cc}", "tcp_no_metrics_save=1"):
         output("ip", "netns", "exec", name, "sysctl", "-qw", f"net.ipv4.{key}")
 
 
 def _connect(network: Network, host: int, port: int) -> None:
     """A cable from eth<port> of the host to the switch."""
-    name, switch, settings = network.host(host), network.switch_of(host), network.settings
+    name, switch, settings = network.host(host), network.switch, network.settings
     near, far = f"eth{port}", switch_port(host, port)
     output("ip", "-n", switch, "link", "add", far, "type", "veth", "peer", "name", near, "netns", name)
     output("ip", "-n", switch, "link", "set", far, "master", _bridge_of(host, port, settings), "up")
@@ -402,7 +398,7 @@ def _connect(network: Network, host: int, port: int) -> None:
 
 def _shape(network: Network, host: int, port: int) -> None:
     settings = network.settings
-    limit(network.switch_of(host), switch_port(host, port), settings.rate, settings.queue)
+    limit(network.switch, switch_port(host, port), settings.rate, settings.queue)
     limit(network.host(host), f"eth{port}", settings.rate, SEND_BUFFER)
 
 

@@ -117,8 +117,7 @@ class CombinedRun : public OuterRun {
   std::vector<SharedCopy> writes_;
   std::vector<BlockLine*> writes_to_;  // blocks in which this rank has a part
   std::vector<RankLine*> writes_for_;  // ranks of this host for which it has something
-  std::vector<RankLine*>
-      readers_;  // those, who sends the blocks, and who reads blocks that this rank receives
+  std::vector<RankLine*> readers_;  // those, ranks that send the blocks, and ranks that read what comes here
   std::vector<Group> groups_;
   std::vector<Outgoing> outgoing_;
   std::vector<Incoming> incoming_;

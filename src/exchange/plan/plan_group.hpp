@@ -38,7 +38,7 @@ struct TagSpace {
   std::shared_ptr<const Communicator> comm;
   int next = 0;
 
-  /// Tags that nobody else gets, and the communicator that has them. Collective where they run out.
+  /// Tags that no other exchange gets, and the communicator that has them. Collective where they run out.
   TagSpace take() {
     const TagSpace taken = *this;
     take_tags(comm, next);
