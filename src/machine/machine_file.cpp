@@ -3,9 +3,9 @@
 #include <cmath>
 #include <optional>
 
+#include "core/support/quantity.hpp"
 #include "core/text/unpacked_file.hpp"
 #include "machine/keys.hpp"
-#include "machine/quantity.hpp"
 #include "machine/valid.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"

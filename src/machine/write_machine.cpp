@@ -7,9 +7,9 @@
 #include <optional>
 #include <variant>
 
+#include "core/support/quantity.hpp"
 #include "core/text/file_io.hpp"
 #include "machine/keys.hpp"
-#include "machine/quantity.hpp"
 #include "nuice/core/topology.hpp"
 #include "nuice/plan/machine.hpp"
 

@@ -195,8 +195,9 @@ void Requests::add(Mode mode, const Segment& segment, Rank partner, int tag, MPI
   if (requests_.size() == requests_.capacity()) requests_.reserve(2 * requests_.size() + 8);
   Extent extent = Extent::of(segment.count, 1 << 30, segment.type);
   const MPI_Datatype type = extent.type.get();
-  // Of bytes only: a user may free his types, which only a persistent request keeps.
-  const bool is_short = mode == Mode::send && type == MPI_BYTE && extent.count <= short_message_bytes;
+  // Of MPI's own types only: a user may free his, which only a persistent request keeps.
+  const bool is_short = mode == Mode::send && segment.count * size_of(segment.type) <= short_message_bytes &&
+                        TypeOrigin::is_named(type);
   starts_.push_back({mode == Mode::receive, is_short, segment.at, extent.count, type, partner, tag, comm});
   if (type != segment.type) types_.push_back(std::move(extent.type));
   MPI_Request request = MPI_REQUEST_NULL;

@@ -5,6 +5,7 @@
 #include <climits>
 #include <numeric>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "core/partners.hpp"
@@ -79,6 +80,34 @@ void require_equal(std::span<const Partner> plan, std::span<const Partner> here,
   }
 }
 
+/// A buffer for each message inside the array.
+template <typename Buffer, typename Array>
+std::vector<Buffer> make_buffers(const Array& array, std::span<const Partner> partners, Rank rank) {
+  using Byte = std::conditional_t<std::is_same_v<Buffer, SendBuffer>, const std::byte, std::byte>;
+  const std::string who = rank_name(rank) + ": ";
+  if (!array.offsets.empty() && array.offsets.size() != partners.size())
+    throw Error(ErrorCode::invalid_argument, who + std::to_string(array.offsets.size()) + " offsets for " +
+                                                 std::to_string(partners.size()) + " partners");
+  std::vector<Buffer> buffers;
+  Bytes next = 0;
+  for (std::size_t i = 0; i < partners.size(); ++i) {
+    const Bytes offset = array.offsets.empty() ? next : array.offsets[i];
+    const Bytes bytes = partners[i].bytes;
+    if (offset < 0)
+      throw Error(ErrorCode::invalid_argument, who + "the offset of the message of rank " +
+                                                   std::to_string(partners[i].rank) +
+                                                   " is negative: " + std::to_string(offset));
+    if (offset > array.bytes || bytes > array.bytes - offset)
+      throw Error(ErrorCode::invalid_argument,
+                  who + "the message of rank " + std::to_string(partners[i].rank) + ", " +
+                      std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
+                      ", is not inside the array of " + std::to_string(array.bytes) + " bytes");
+    buffers.push_back({array.data == nullptr ? nullptr : static_cast<Byte*>(array.data) + offset, bytes});
+    next = offset + bytes;
+  }
+  return buffers;
+}
+
 }  // namespace
 
 CheckedMessages::CheckedMessages(const Slice& slice, std::span<const Outgoing> all_sends,
@@ -103,6 +132,10 @@ CheckedMessages::CheckedMessages(const Slice& slice, std::span<const SendBuffer>
   for (std::size_t i = 0; i < receive.size(); ++i)
     receives.push_back({slice.receive_from[i].rank, receive[i].data, slice.receive_from[i].bytes});
 }
+
+CheckedMessages::CheckedMessages(const Slice& slice, const SendArray& send, const ReceiveArray& receive)
+    : CheckedMessages(slice, make_buffers<SendBuffer>(send, slice.send_to, slice.table.rank),
+                      make_buffers<ReceiveBuffer>(receive, slice.receive_from, slice.table.rank)) {}
 
 bool CheckedMessages::are_plain() const {
   const auto is_plain = [](const auto& message) { return are_plain_bytes(message.type); };
@@ -138,32 +171,33 @@ void stage(std::span<const Incoming> all, Rank rank, Rank num_ranks, std::vector
   }
 }
 
-MessageLayout::MessageLayout(const Communicator& comm, const CheckedMessages& messages, int tag) {
-  const auto made = [](Rank rank, const void* at, std::int64_t count, MPI_Datatype type) {
-    return Place{.rank = rank,
-                 .all = {static_cast<std::byte*>(const_cast<void*>(at)), count, type},
-                 .begin = 0,
-                 .bytes = bytes_of(count, type)};
+MessageLayout::MessageLayout(const CheckedMessages& messages, bool are_all_bytes, bool in_parts)
+    : are_all_bytes_(are_all_bytes), in_parts_(in_parts) {
+  const auto place_of = [&](Rank rank, const void* data, std::int64_t count, MPI_Datatype type) {
+    // MPI takes the address of what it only reads as one that it might write to, within a datatype.
+    auto* const at = static_cast<std::byte*>(const_cast<void*>(data));
+    const Bytes bytes = bytes_of(count, type);
+    return Place{rank, are_all_bytes ? Segment{at, bytes, MPI_BYTE} : Segment{at, count, type}, 0, bytes};
   };
-  std::vector<Place> out;
-  std::vector<Place> in;
-  for (const auto& [to, at, count, type] : messages.sends) out.push_back(made(to, at, count, type));
-  for (const auto& [from, at, count, type] : messages.receives) in.push_back(made(from, at, count, type));
-  send_ = places_of(std::move(out));
-  receive_ = places_of(std::move(in));
+  for (const auto& [to, at, count, type] : messages.sends) send_.push_back(place_of(to, at, count, type));
+  for (const auto& [from, at, count, type] : messages.receives)
+    receive_.push_back(place_of(from, at, count, type));
+  for (ByRank* const side : {&send_, &receive_}) {
+    std::ranges::stable_sort(*side, {}, &Place::rank);
+    for (std::size_t i = 1; i < side->size(); ++i)
+      if (const Place& before = (*side)[i - 1]; (*side)[i].rank == before.rank)
+        (*side)[i].begin = before.begin + before.bytes;
+  }
+}
+
+MessageLayout::MessageLayout(const Communicator& comm, const CheckedMessages& messages, int tag)
+    : MessageLayout(messages, false, false) {
   const std::vector<std::int64_t> theirs = exchange_counts(comm, tag);
   all_or_none(comm, [&] {
     std::size_t i = 0;
     for (ByRank* const side : {&send_, &receive_})
       for (Place& place : *side) join(place, std::gcd(place.all.count, theirs[i++]));
   });
-}
-
-MessageLayout::ByRank MessageLayout::places_of(std::vector<Place> places) {
-  std::ranges::stable_sort(places, {}, &Place::rank);
-  for (std::size_t i = 1; i < places.size(); ++i)
-    if (places[i].rank == places[i - 1].rank) places[i].begin = places[i - 1].begin + places[i - 1].bytes;
-  return places;
 }
 
 /// One small message for each end of each message; the second of a pair meets the second.
@@ -212,6 +246,7 @@ void MessageLayout::find(const ByRank& all, Rank rank, Bytes offset, Bytes bytes
       const Bytes inside = std::clamp<Bytes>(at - place.begin, 0, place.bytes);
       return static_cast<std::int64_t>(static_cast<Wide>(place.all.count) * inside / place.bytes);
     };
+    if (place.bytes == 0) continue;
     const std::int64_t begin = element_at(offset);
     const std::int64_t end = element_at(offset + bytes);
     if (begin < end)

@@ -29,6 +29,8 @@ struct CheckedMessages {
   /// room for its message.
   CheckedMessages(const Slice& slice, std::span<const SendBuffer> send,
                   std::span<const ReceiveBuffer> receive);
+  /// Not collective. Likewise, where all buffers of a side lie in one array.
+  CheckedMessages(const Slice& slice, const SendArray& send, const ReceiveArray& receive);
 
   std::vector<Outgoing> sends;
   std::vector<Incoming> receives;   ///< Of messages: by ascending rank, those of one rank in their order.
@@ -45,13 +47,18 @@ void set_sources(Arrivals& arrivals, std::span<const Partner> sources, const Che
 
 class MessageLayout : public Layout {
  public:
-  /// Collective, for messages of the plan. tag: this one and the next are used by nothing else meanwhile.
+  /// Collective. tag: this one and the next are used by nothing else meanwhile.
   MessageLayout(const Communicator& comm, const CheckedMessages& messages, int tag);
+  /// Not collective. Of messages that are plain bytes on all ranks. in_parts: some rank of the plan lists a partner several times.
+  MessageLayout(const CheckedMessages& messages, bool in_parts) : MessageLayout(messages, true, in_parts) {}
 
   void find_to_send(Rank dst, Bytes offset, Bytes bytes, Places& places) const override;
   void find_to_receive(Rank src, Bytes offset, Bytes bytes, Places& places) const override;
+  bool is_bytes() const override { return are_all_bytes_ && !in_parts_; }
+  bool are_all_bytes() const override { return are_all_bytes_; }
 
  private:
+  MessageLayout(const CheckedMessages& messages, bool are_all_bytes, bool in_parts);
   /// A message, or one of those that the user lists for one rank.
   struct Place {
     Rank rank;
@@ -60,7 +67,6 @@ class MessageLayout : public Layout {
     Bytes bytes;
   };
   using ByRank = std::vector<Place>;  // ascending
-  static ByRank places_of(std::vector<Place> places);
   static void find(const ByRank& all, Rank rank, Bytes offset, Bytes bytes, Places& places);
   /// What the other ends of all messages have, those that are sent first.
   std::vector<std::int64_t> exchange_counts(const Communicator& comm, int tag) const;
@@ -69,6 +75,8 @@ class MessageLayout : public Layout {
   std::vector<Datatype> types_;
   ByRank send_;
   ByRank receive_;
+  bool are_all_bytes_;
+  bool in_parts_;
 };
 
 /// Not collective. What exchanges in place: messages with other ranks, which are sent from memory that every start copies them to.

@@ -7,7 +7,6 @@
 #include <map>
 
 #include "core/text/names.hpp"
-#include "exchange/bind/buffers.hpp"
 #include "exchange/bind/messages.hpp"
 #include "exchange/staging/gpu_aware.hpp"
 #include "mpi/agree.hpp"

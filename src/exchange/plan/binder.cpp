@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/text/names.hpp"
-#include "exchange/bind/buffers.hpp"
 #include "exchange/bind/fields.hpp"
 #include "exchange/combine/combine.hpp"
 #include "exchange/exec/parts.hpp"
@@ -21,7 +20,7 @@ namespace nuice::mpi {
 namespace {
 
 /// One, or as many as the rank lists itself.
-std::vector<SelfCopy> self_copies(const PhaseTable& table, const BufferLayout& layout) {
+std::vector<SelfCopy> self_copies(const PhaseTable& table, const Layout& layout) {
   const auto self = std::ranges::find(table.sources, table.rank, &Partner::rank);
   if (self == table.sources.end()) return {};
   Places from;
@@ -239,7 +238,7 @@ Plan::Binder::Bound Plan::Binder::bind_checked(const CheckedMessages& messages, 
       exchange.self_message = make_self_message(slice_.table, layout);
     });
   }
-  std::optional<BufferLayout> layout;
+  std::optional<MessageLayout> layout;
   all_or_none(comm(), [&] { layout.emplace(messages, made_.lists_twice); });
   return bind_layout(false, *layout, elsewhere, [&](Exchange::State& exchange) {
     set_sources(exchange.arrivals, slice_.receive_from, messages, true);
@@ -262,11 +261,7 @@ Plan::Binder::Bound Plan::Binder::buffers(std::span<const SendBuffer> send,
 
 Plan::Binder::Bound Plan::Binder::array(const SendArray& send, const ReceiveArray& receive) {
   CheckedMessages messages;
-  all_or_none(comm(), [&] {
-    const Rank rank = slice_.table.rank;
-    messages = CheckedMessages(slice_, buffers_in(send, slice_.send_to, rank),
-                               buffers_in(receive, slice_.receive_from, rank));
-  });
+  all_or_none(comm(), [&] { messages = CheckedMessages(slice_, send, receive); });
   return bind_messages(messages, true);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "machine/quantity.hpp"
+#include "core/support/quantity.hpp"
 
 #include <algorithm>
 #include <array>

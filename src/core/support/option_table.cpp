@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "machine/option_table.hpp"
+#include "core/support/option_table.hpp"
 
 #include <array>
 #include <charconv>
