@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "capi/guard.hpp"
-#include "machine/option_table.hpp"
+#include "core/support/option_table.hpp"
 #include "nuice/core/check.hpp"
 #include "nuice/core/networks.hpp"
 #include "nuice/plan/machine.hpp"

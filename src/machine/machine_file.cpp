@@ -3,9 +3,9 @@
 #include <cmath>
 #include <optional>
 
+#include "core/support/quantity.hpp"
 #include "core/text/unpacked_file.hpp"
 #include "machine/keys.hpp"
-#include "machine/quantity.hpp"
 #include "machine/valid.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
@@ -40,8 +40,8 @@
 namespace nuice {
 namespace {
 
-using machine::Dimension;
-using machine::parse_quantity;
+using core::Dimension;
+using core::parse_quantity;
 using namespace machine::key_kinds;
 using machine::Key;
 using machine::keys;

@@ -7,19 +7,19 @@
 #include <optional>
 #include <variant>
 
+#include "core/support/quantity.hpp"
 #include "core/text/file_io.hpp"
 #include "machine/keys.hpp"
-#include "machine/quantity.hpp"
 #include "nuice/core/topology.hpp"
 #include "nuice/plan/machine.hpp"
 
 namespace nuice {
 namespace {
 
-using machine::Dimension;
+using core::Dimension;
+using core::quantity_text;
 using machine::Key;
 using machine::keys;
-using machine::quantity_text;
 using namespace machine::key_kinds;
 
 std::string quoted(std::string_view text) {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "machine/option_table.hpp"
+#include "core/support/option_table.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/communicator.hpp"
 #include "nuice/mpi/options.hpp"

@@ -3,8 +3,8 @@
 #include <array>
 #include <climits>
 
+#include "core/support/option_table.hpp"
 #include "driver/target.hpp"
-#include "machine/option_table.hpp"
 
 namespace {
 

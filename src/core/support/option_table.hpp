@@ -17,8 +17,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/support/quantity.hpp"
 #include "core/text/file_io.hpp"
-#include "machine/quantity.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/types.hpp"
 

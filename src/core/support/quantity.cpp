@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "machine/quantity.hpp"
+#include "core/support/quantity.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <span>
 
-namespace nuice::machine {
+namespace nuice::core {
 namespace {
 
 struct Unit {
@@ -113,4 +113,4 @@ bool parse_quantity(std::string_view text, Dimension dimension, double& value, s
   return false;
 }
 
-}  // namespace nuice::machine
+}  // namespace nuice::core
