@@ -42,8 +42,6 @@ void register_packets(nb::module_& module) {
       .def_ro("link_bound_slots", &PacketRun::link_bound_slots)
       .def_ro("packets", &PacketRun::packets)
       .def_ro("packet_hops", &PacketRun::packet_hops)
-      .def_ro("dropped", &PacketRun::dropped, "Queueing drop: packets lost and retransmitted.")
-      .def_ro("timeouts", &PacketRun::timeouts, "How often that took resend_s.")
       .def_ro("virtual_lanes", &PacketRun::virtual_lanes)
       .def_ro("arrived_slots", &PacketRun::arrived_slots, "By transfer.")
       .def_prop_ro(
@@ -53,19 +51,18 @@ void register_packets(nb::module_& module) {
       "simulate_packets_on",
       [](const CommMatrix& matrix, const Schedule& schedule, const Machine& machine, std::string executor,
          std::string queueing, std::optional<std::string> routing, Bytes packet_bytes, int buffer_packets,
-         std::uint64_t seed, Bytes early_bytes, double resend_s) {
+         std::uint64_t seed, Bytes early_bytes) {
         const PacketOptions numbers{.packet_bytes = packet_bytes,
                                     .buffer_packets = buffer_packets,
                                     .seed = seed,
-                                    .early_bytes = early_bytes,
-                                    .resend_s = resend_s};
+                                    .early_bytes = early_bytes};
         return run(matrix, schedule, machine, {std::move(executor), std::move(queueing), std::move(routing)},
                    numbers);
       },
       nb::arg("matrix"), nb::arg("schedule"), nb::arg("machine"), nb::arg("executor") = "phased",
       nb::arg("queueing") = "fifo", nb::arg("routing") = nb::none(), nb::arg("packet_bytes") = 0,
       nb::arg("buffer_packets") = PacketOptions().buffer_packets, nb::arg("seed") = 0,
-      nb::arg("early_bytes") = PacketOptions().early_bytes, nb::arg("resend_s") = 0.0,
+      nb::arg("early_bytes") = PacketOptions().early_bytes,
       "Runs a schedule packet by packet on a lossless network (docs/reference/machines.md).");
   module.def(
       "switch_throughput",

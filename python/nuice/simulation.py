@@ -80,9 +80,9 @@ def simulate_packets(
 ) -> PacketRun:
     """Runs a schedule packet by packet on a lossless network: input queues, credits, cut-through.
 
-    queueing "fifo" or "voq" at inputs, or "drop": a network that loses packets, and TCP-like senders.
+    queueing "fifo" or "voq" at inputs.
     routing None (the machine's), "table", "random" (ECMP), "spray" (adaptive).
-    numbers: packet_bytes, buffer_packets, seed, early_bytes, resend_s.
+    numbers: packet_bytes, buffer_packets, seed, early_bytes.
     Transfers with a path of their own take that one.
     Raises nuice.Error as simulate(), and for machines of circuits or half-duplex ports.
     """

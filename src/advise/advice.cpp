@@ -14,7 +14,6 @@ namespace nuice {
 namespace {
 
 constexpr core::Named<Prediction> predictions[] = {{"rule", Prediction::rule},
-                                                   {"model", Prediction::model},
                                                    {"simulation", Prediction::simulation},
                                                    {"measurement", Prediction::measurement}};
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Deciding, in three rounds, each for those that may still win and as far as the budget goes:
+// Deciding, in two rounds:
 //
 //   rule        for all candidates, O(ranks + messages) together
-//   model       makes the schedule and walks through it, the most promising first
-//   simulation  of those whose modelled range reaches below the best one's
+//   simulation  of those that may win by the rule, the most promising first, as far as the budget goes
 //
-// A round only begins if it can look at the first candidate and another; then only those that it looked at can win. A candidate
-// that plans for longer than it can save, even if it ran at the bound, is passed over. What a step costs is counted in
-// advance (planning_costs.hpp).
+// The second round only begins if it can simulate the first candidate and another; then only those that it simulated can
+// win. A candidate that plans for longer than it can save, even if it ran at the bound, is passed over. Work is counted
+// in advance (work.hpp).
 #include "nuice/plan/advise.hpp"
 
 #include <algorithm>
@@ -17,12 +16,11 @@
 #include <utility>
 
 #include "advise/candidates.hpp"
-#include "advise/planning_costs.hpp"
 #include "advise/predict/lossless.hpp"
-#include "advise/predict/model.hpp"
 #include "advise/predict/rule.hpp"
 #include "advise/predict/used_links.hpp"
 #include "advise/reasons.hpp"
+#include "advise/work.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
 #include "nuice/plan/simulate.hpp"
@@ -33,7 +31,6 @@ namespace {
 
 /// How far the prediction is from the simulator, nine times of ten (lab/bench/run.py advise, seeds 500 to 539).
 constexpr double rule_uncertainty = 0.57;
-constexpr double model_uncertainty = 0.27;
 constexpr double timeout_uncertainty = 1;
 
 /// Schedules with more pieces are made again rather than kept.
@@ -42,8 +39,10 @@ constexpr double most_pieces_kept = 4e6;
 /// Deciding may take this part of the exchanges that it decides about.
 constexpr double budget_share = 0.5;
 
-/// Nor longer than so, whatever the plan is worth: somebody waits for the answer. options.budget_s allows more.
+/// Nor longer than so, whatever the plan is worth: somebody waits for the answer. options.budget_s allows more. But always as long
+/// as the calls that make a plan take anyway.
 constexpr double most_deciding_s = 3;
+constexpr double least_deciding_s = 1e-3;
 
 /// Of the budget: what may go into candidates that are not likely to win.
 constexpr double next_to_nothing = 0.1;
@@ -97,19 +96,16 @@ class Decision {
 
   void decide() {
     for (Entry& candidate : candidates_) predict_by_rule(candidate);
-    spend(rule_cost_s(traits_, static_cast<double>(candidates_.size())));
+    spend(rule_work_s(traits_, static_cast<double>(candidates_.size())));
     sort(candidates_);
     if (options_.predict_by) {
-      for (Entry& candidate : candidates_) {
-        if (*options_.predict_by != Prediction::rule) spend(cost_s(candidate, *options_.predict_by));
-        refine(candidate, *options_.predict_by);
-      }
       advice_.decided_by = *options_.predict_by;
+      if (advice_.decided_by == Prediction::rule) return;
+      for (Entry& candidate : candidates_) simulate_one(candidate);
       return;
     }
     budget_s_ = options_.budget_s.value_or(budget_for(candidates_[0].exchange_s));
-    if (matrix_.num_messages() == 0) return;
-    for (const Prediction round : {Prediction::model, Prediction::simulation}) look_closer(round);
+    if (matrix_.num_messages() > 0) look_closer();
   }
 
   void predict_by_rule(Entry& candidate) {
@@ -129,26 +125,23 @@ class Decision {
     candidate.uncertainty = combined(uncertainty, options_.machine_uncertainty);
   }
 
-  /// The exchange is predicted again, by the model or the simulator; what only the model knows stays with it.
-  void refine(Entry& candidate, Prediction by) {
-    if (by == Prediction::rule || matrix_.num_messages() == 0) return;
-    if (candidate.planner == nullptr) {
-      if (by == Prediction::simulation)
-        set_exchange(candidate, by, simulate_drs_n(matrix_, machine_, {.seed = options_.seed}).seconds, 0);
-      return;
-    }
-    const Schedule& schedule = *schedule_of(*candidate.planner);
+  /// The exchange is predicted again, by a simulator. None knows notices where packets may be lost: there the rule stands.
+  void simulate_one(Entry& candidate) {
+    spend(work_s(candidate));
+    candidate.is_simulated = true;
+    if (matrix_.num_messages() == 0) return;
+    const auto found = [&](double seconds) { set_exchange(candidate, Prediction::simulation, seconds, 0); };
+    if (candidate.planner == nullptr)
+      return found(simulate_drs_n(matrix_, machine_, {.seed = options_.seed}).seconds);
+    const std::shared_ptr<const Schedule> made = schedule_of(*candidate.planner);
+    const Schedule& schedule = *made;
     candidate.phases = schedule.num_phases();
     candidate.phase_bytes = nuice::phase_bytes(schedule);
-    const Pace pace = candidate.runner->pace;
-    if (by == Prediction::simulation && machine_.lossless) {
-      set_exchange(candidate, by, packets_s(matrix_, schedule, machine_, candidate.executor, options_), 0);
-    } else if (by == Prediction::model || !candidate.runner->is_simulated()) {
-      const auto [seconds, timeouts] = model(matrix_, schedule, machine_, pace);
-      set_exchange(candidate, Prediction::model, seconds, timeouts ? timeout_uncertainty : model_uncertainty);
-    } else {
+    if (machine_.lossless) {
+      found(packets_s(matrix_, schedule, machine_, candidate.executor, options_));
+    } else if (candidate.runner->is_simulated()) {
       const SimulationOptions how{.executor = candidate.executor, .blocking_sends = false};
-      set_exchange(candidate, by, simulate(matrix_, schedule, machine_, how).seconds, 0);
+      found(simulate(matrix_, schedule, machine_, how).seconds);
     }
   }
 
@@ -159,19 +152,18 @@ class Decision {
     return made;
   }
 
-  double cost_s(const Entry& candidate, Prediction by) const {
+  /// Of simulating it, and of making its schedule if that is not there.
+  double work_s(const Entry& candidate) const {
     const double transfers =
         std::max(traits_.messages, traits_.equal_sizes ? 0.0 : candidate.phases * traits_.ranks / 2);
-    const bool made = candidate.planner == nullptr || schedules_.contains(candidate.planner);
-    const double make =
-        made ? 0 : planning_s(candidate.planner->planning_cost, traits_);  // here, not on the machine
-    if (by == Prediction::model) return make + model_cost_s(traits_, transfers);
-    if (machine_.lossless && candidate.planner != nullptr) return make + packets_cost_s(traits_, machine_);
-    if (!candidate.runner->is_simulated()) return make;
-    const double walk =
-        simulation_cost_s(traits_, transfers, machine_, candidate.runner->pace == Pace::at_once);
-    const bool is_refused = candidate.runner->pace == Pace::inquiries;
-    return make + walk + (is_refused ? refusals_cost_s(traits_, machine_, candidate.exchange_s) : 0);
+    const bool at_once = candidate.runner->pace == Pace::at_once;
+    if (candidate.planner == nullptr)
+      return fluid_work_s(traits_, transfers, machine_, at_once) +
+             refusals_work_s(traits_, machine_, candidate.exchange_s);
+    const bool made = schedules_.contains(candidate.planner);
+    const double make_s = made ? 0 : planning_s(*candidate.planner, traits_);  // here, not on the machine
+    if (machine_.lossless) return make_s + packets_work_s(traits_, machine_);
+    return make_s + fluid_work_s(traits_, transfers, machine_, at_once);
   }
 
   /// Whether it can have the least total, if another one needs `best_s`: not if it would be more expensive at the bound.
@@ -186,21 +178,19 @@ class Decision {
 
   void spend(double seconds) { advice_.deciding_s += seconds; }
 
-  /// A round: the most promising first, as far as the budget goes, and those that are not likely to win too as long as
-  /// that costs next to nothing. Candidates that it does not reach fall behind those that it does.
-  void look_closer(Prediction by) {
+  /// The most promising first, as far as the budget goes, and those that are not likely to win too as long as that costs
+  /// next to nothing. Candidates that it does not reach fall behind those that it does.
+  void look_closer() {
     compare_with_nothing();
-    if (!affords_two(by)) return;
-    best_s_ = std::numeric_limits<double>::infinity();
-    while (Entry* const next = next_to_look_at(by)) {
-      spend(cost_s(*next, by));
-      refine(*next, by);
-      next->looked_at = by;
-      best_s_ = std::min(best_s_, next->total_s);
+    if (!affords_two()) return;
+    double best_s = std::numeric_limits<double>::infinity();
+    while (Entry* const next = next_to_look_at(best_s)) {
+      simulate_one(*next);
+      best_s = std::min(best_s, next->total_s);
     }
-    advice_.decided_by = by;
+    advice_.decided_by = Prediction::simulation;
     std::ranges::stable_sort(candidates_, std::less{},
-                             [&](const Entry& c) { return std::pair(c.looked_at == by ? 0 : 1, c.total_s); });
+                             [](const Entry& c) { return std::pair(c.is_simulated ? 0 : 1, c.total_s); });
   }
 
   /// Sending everything at once comes second, if not first: whatever is chosen has been compared with no schedule at all.
@@ -213,30 +203,30 @@ class Decision {
   }
 
   /// The most promising one that the budget allows. The budget grows when the best one turns out to be worse than thought.
-  Entry* next_to_look_at(Prediction by) {
+  Entry* next_to_look_at(double best_s) {
     const Candidate& first = candidates_[0];
-    const bool any = best_s_ < std::numeric_limits<double>::infinity();
-    if (!options_.budget_s) budget_s_ = budget_for(any ? best_s_ : first.exchange_s);
-    const double rival_s = any ? best_s_ : first.total_s + first.exchange_s * model_uncertainty;
+    const bool any = best_s < std::numeric_limits<double>::infinity();
+    if (!options_.budget_s) budget_s_ = budget_for(any ? best_s : first.exchange_s);
     Entry* unlikely = nullptr;
     for (Entry& candidate : candidates_) {
-      if (candidate.looked_at == by || !can_win(candidate, best_s_)) continue;
-      const double spent_s = advice_.deciding_s + cost_s(candidate, by);
-      if (may_win(candidate, rival_s) && spent_s <= budget_s_) return &candidate;
+      if (candidate.is_simulated || !can_win(candidate, best_s)) continue;
+      const double spent_s = advice_.deciding_s + work_s(candidate);
+      if (may_win(candidate, best_s) && spent_s <= budget_s_) return &candidate;
       if (unlikely == nullptr && spent_s <= budget_s_ * next_to_nothing) unlikely = &candidate;
     }
     return unlikely;
   }
 
   double budget_for(double exchange_s) const {
-    return std::min(most_deciding_s, budget_share * static_cast<double>(options_.reuse) * exchange_s);
+    const double worth_s = budget_share * static_cast<double>(options_.reuse) * exchange_s;
+    return std::clamp(worth_s, least_deciding_s, most_deciding_s);
   }
 
   /// The first and any other one: sending everything at once, which is expensive to simulate, need not be it.
-  bool affords_two(Prediction by) const {
-    const double spent_s = advice_.deciding_s + cost_s(candidates_[0], by);
+  bool affords_two() const {
+    const double spent_s = advice_.deciding_s + work_s(candidates_[0]);
     return std::any_of(candidates_.begin() + 1, candidates_.end(),
-                       [&](const Entry& other) { return spent_s + cost_s(other, by) <= budget_s_; });
+                       [&](const Entry& other) { return spent_s + work_s(other) <= budget_s_; });
   }
 
   static void sort(std::vector<Entry>& candidates) {
@@ -267,7 +257,6 @@ class Decision {
   std::map<const Scheduler*, std::shared_ptr<const Schedule>> schedules_;
   double busiest_link_s_ = 0;  // its bytes alone
   double budget_s_ = 0;
-  double best_s_ = 0;  // least total of this round
 };
 
 void require_options(const AdviceOptions& options) {

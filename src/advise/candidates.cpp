@@ -24,9 +24,8 @@ Pace pace_of_phases(const Machine& machine, bool on_mpi) {
 /// Where nothing is lost phases do not pay: ranks wait for each other, but links stay shared. Links can only be kept free
 /// where it is known which messages cross them.
 bool is_tried_on(const Scheduler& scheduler, const Executor& executor, const Machine& machine) {
-  const bool knows_links = machine.routing == Routing::table;
-  if (scheduler.needs_topology() && !knows_links) return false;
-  if (executor.pace == Pace::notices) return machine.lossless && knows_links;
+  if (scheduler.needs_topology() && machine.routing != Routing::table) return false;
+  if (executor.pace == Pace::notices) return machine.lossless;
   return !machine.lossless || !executor.has_phases() || (scheduler.guarantees & direct) == 0;
 }
 
@@ -34,6 +33,8 @@ bool is_tried(const Scheduler& scheduler, const Executor& executor, Pace phases)
   if (!scheduler.alias_of.empty() || !executor.carries_out(scheduler.guarantees)) return false;
   const bool in_phases = executor.pace == Pace::phases || executor.pace == Pace::pairs;
   if (in_phases && executor.pace != phases) return false;
+  // Ranks that meet in pairs would wait for each other forever.
+  if (executor.pace == Pace::pairs && (scheduler.guarantees & one_port) == 0) return false;
   return (*scheduler.tried_with).contains(in_phases ? Pace::phases : executor.pace);
 }
 
@@ -58,9 +59,9 @@ const Executor& executor_with(Pace pace) { return *std::ranges::find(executors()
 /// Of a scheduler that is asked for without one.
 const Executor& suiting_executor(const Scheduler& scheduler, const Machine& machine) {
   const Paces tried = scheduler.tried_with;
-  const bool only_at_once = tried.contains(Pace::at_once) && !tried.contains(Pace::phases);
-  if (!only_at_once && !tried.contains(Pace::phases)) return executor_with(Pace::notices);
-  return executor_with(only_at_once ? Pace::at_once : pace_of_phases(machine, false));
+  if (tried.contains(Pace::phases)) return executor_with(pace_of_phases(machine, false));
+  if (tried.contains(Pace::notices)) return executor_with(Pace::notices);
+  return executor_with(tried.contains(Pace::at_once) ? Pace::at_once : pace_of_phases(machine, false));
 }
 
 /// "rs_n:async", or "rs_n" with the executor that suits the machine. Throws Error invalid_argument.

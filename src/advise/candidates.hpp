@@ -24,7 +24,7 @@ struct Entry : Candidate {
 
   const Scheduler* planner;  ///< nullptr: its executor needs no schedule.
   const Executor* runner;
-  Prediction looked_at = Prediction::rule;  ///< In the latest round that reached it.
+  bool is_simulated = false;  ///< Or was to be, and there is no simulator of it.
 };
 
 /// Those of the options, or all; each once, and one of those that are the same under several names.

@@ -19,8 +19,6 @@ std::string basis(Prediction prediction) {
   switch (prediction) {
     case Prediction::rule:
       return "by the rule of thumb";
-    case Prediction::model:
-      return "by the model of ports";
     case Prediction::simulation:
       return "simulated";
     case Prediction::measurement:
@@ -49,12 +47,11 @@ std::string why_dearer(const Candidate& other, const Candidate& choice, double r
 }
 
 std::string how_decided(const Advice& advice) {
-  if (advice.decided_by == Prediction::simulation || advice.decided_by == Prediction::measurement) return {};
-  if (advice.budget_s == 0) return " Predicted " + basis(advice.decided_by) + ", as asked for.";
-  return std::string(" Decided ") + basis(advice.decided_by) +
-         (advice.decided_by == Prediction::rule ? ", which makes no schedule:" : ", without simulating:") +
-         " looking closer would take longer than the " + time_text(advice.budget_s) +
-         " that deciding is worth.";
+  if (advice.decided_by != Prediction::rule) return {};
+  if (advice.budget_s == 0) return " Predicted by the rule of thumb, as asked for.";
+  return " Decided by the rule of thumb, which makes no schedule: looking closer would take longer than "
+         "the " +
+         time_text(advice.budget_s) + " that deciding is worth.";
 }
 
 }  // namespace

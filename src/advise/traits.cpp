@@ -9,23 +9,20 @@ namespace {
 
 constexpr MessageId most_samples = 1000;
 
-/// Routes and partners of some messages, evenly spread over their ids.
-void sample(const CommMatrix& matrix, const Topology* topology, Traits& traits) {
+/// The mean length of the routes of some messages, evenly spread over their ids. Without a topology 0.
+double mean_hops(const CommMatrix& matrix, const Topology* topology) {
+  if (topology == nullptr) return 0;
   const MessageId stride = std::max<MessageId>(1, matrix.num_messages() / most_samples);
   std::vector<LinkId> route;
   double samples = 0;
   double links = 0;
-  double answered = 0;
   for (MessageId id = 0; id < matrix.num_messages(); id += std::min(stride, matrix.num_messages() - id)) {
     route.clear();
-    if (topology != nullptr) topology->append_route(matrix.src(id), matrix.dst(id), route);
+    topology->append_route(matrix.src(id), matrix.dst(id), route);
     links += static_cast<double>(route.size());
-    answered += matrix.find(matrix.dst(id), matrix.src(id)).has_value() ? 1 : 0;
     ++samples;
   }
-  if (samples == 0) return;
-  traits.hops = links / samples;
-  traits.symmetry = answered / samples;
+  return samples == 0 ? 0 : links / samples;
 }
 
 struct Load {
@@ -70,14 +67,13 @@ Traits traits_of(const CommMatrix& matrix, const Topology* topology, const Machi
     traits.wire += out.wire;
     traits.out_degree = std::max(traits.out_degree, out.messages);
     traits.in_degree = std::max(traits.in_degree, in.messages);
-    traits.port_bytes = std::max({traits.port_bytes, out.bytes, in.bytes});
     traits.wire_in = std::max(traits.wire_in, in.wire);
     traits.wire_port = std::max({traits.wire_port, out.wire, in.wire});
     traits.wire_both = std::max(traits.wire_both, out.wire + in.wire);
   }
   traits.degree = std::max(traits.out_degree, traits.in_degree);
   note_sizes(matrix, machine, traits);
-  sample(matrix, topology, traits);
+  traits.hops = mean_hops(matrix, topology);
   return traits;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the rule and the planning costs know of a matrix: degrees, sizes, lengths of routes. O(ranks + messages).
+// What the rule and counted work know of a matrix: degrees, sizes, lengths of routes. O(ranks + messages).
 #pragma once
 
 #include "nuice/core/bounds.hpp"
@@ -9,20 +9,18 @@
 
 namespace nuice::advice {
 
-/// hops and symmetry are means of at most a thousand messages.
+/// hops is the mean of at most a thousand messages.
 struct Traits : MatrixTraits {
   double bytes = 0;       ///< Of messages.
   double out_degree = 0;  ///< The largest one.
   double in_degree = 0;
-  double port_bytes = 0;  ///< The most that a rank sends or receives.
-  double largest = 0;     ///< Message.
+  double largest = 0;  ///< Message.
   // On the wire, packets included.
   double wire = 0;          ///< Of all messages.
   double wire_in = 0;       ///< The most that a rank receives.
   double wire_port = 0;     ///< The most that a rank sends or receives.
   double wire_both = 0;     ///< The largest sum of both.
   double wire_largest = 0;  ///< Message.
-  double symmetry = 0;      ///< Share of messages whose partner sends one back.
 
   double mean_bytes() const { return messages > 0 ? bytes / messages : 0; }
 };

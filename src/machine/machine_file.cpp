@@ -40,8 +40,8 @@
 namespace nuice {
 namespace {
 
-using machine::Dimension;
-using machine::parse_quantity;
+using core::Dimension;
+using core::parse_quantity;
 using namespace machine::key_kinds;
 using machine::Key;
 using machine::keys;

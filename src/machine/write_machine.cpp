@@ -16,10 +16,10 @@
 namespace nuice {
 namespace {
 
-using machine::Dimension;
+using core::Dimension;
+using core::quantity_text;
 using machine::Key;
 using machine::keys;
-using machine::quantity_text;
 using namespace machine::key_kinds;
 
 std::string quoted(std::string_view text) {

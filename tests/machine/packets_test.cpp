@@ -241,48 +241,6 @@ TEST(Packets, RandomPathsAreDrawnFromThoseOfTheTopology) {
   EXPECT_EQ(run(Routing::spray, 1).packet_hops, run(Routing::table, 1).packet_hops);
 }
 
-// --- networks that drop
-
-PacketOptions dropping(const char* executor, int buffer_packets = 32) {
-  return {
-      .executor = executor, .queueing = Queueing::drop, .buffer_packets = buffer_packets, .resend_s = 200e-6};
-}
-
-TEST(Drops, NothingIsLostWithoutContention) {
-  const Machine machine = slotted("fattree:6x6");
-  const CommMatrix matrix = shift(36, 1, 200 * packet);
-  const PacketRun run = simulate_packets(matrix, make_schedule(matrix, "ac"), machine, dropping("async"));
-  EXPECT_EQ(run.dropped, 0U);
-  EXPECT_LE(run.slots, 200 * 1.15);  // windows begin with ten packets
-  EXPECT_EQ(run.packets, 36U * 200);
-}
-
-TEST(Drops, EveryByteArrivesAndHopsAreCounted) {
-  const Machine machine = slotted("fattree:4x4");
-  const CommMatrix matrix = random_matrix(16, 6, 60, 3);
-  const Schedule schedule = make_schedule(matrix, "ac");
-  const PacketRun run = simulate_packets(matrix, schedule, machine, dropping("async", 4));
-  for (MessageId id = 0; id < matrix.num_messages(); ++id) EXPECT_EQ(run.delivered[id], matrix.bytes(id));
-  EXPECT_GT(run.dropped, 0U);
-  const PacketRun lossless = simulate_packets(matrix, schedule, machine, {.executor = "async"});
-  EXPECT_GT(run.packet_hops, lossless.packet_hops);
-  EXPECT_LE(run.packet_hops, lossless.packet_hops + 4 * run.dropped);
-  EXPECT_GE(run.slots, run.bound_slots());
-  EXPECT_EQ(simulate_packets(matrix, schedule, machine, dropping("async", 4)).slots, run.slots);
-}
-
-TEST(Drops, IncastTimesOut) {
-  std::vector<Message> entries;
-  for (Rank src = 1; src < 32; ++src) entries.push_back({src, 0, 40 * packet});
-  const CommMatrix matrix = CommMatrix::from_messages(32, entries);
-  const Machine machine = slotted("crossbar:32");
-  PacketOptions late = dropping("async", 1);
-  late.resend_s = 2e-3;
-  const PacketRun at_once = simulate_packets(matrix, make_schedule(matrix, "ac"), machine, late);
-  EXPECT_GT(at_once.timeouts, 0U);
-  EXPECT_GT(at_once.slots, 1.5 * at_once.bound_slots());
-}
-
 TEST(Packets, WhatCannotBeIsRefused) {
   const CommMatrix matrix = shift(8, 1, packet);
   const Schedule schedule = make_schedule(matrix, "ac");
@@ -294,8 +252,7 @@ TEST(Packets, WhatCannotBeIsRefused) {
   EXPECT_ERROR(run(machine, {.executor = "handshake"}), ErrorCode::invalid_argument, {});
   EXPECT_ERROR(run(machine, {.executor = "none"}), ErrorCode::invalid_argument, {});
   EXPECT_ERROR(run(machine, {.buffer_packets = 0}), ErrorCode::invalid_argument, {});
-  EXPECT_ERROR(run(machine, {.resend_s = -1}), ErrorCode::invalid_argument, {"resend_s"});
-  EXPECT_ERROR(switch_throughput(4, Queueing::drop), ErrorCode::invalid_argument, {"drop"});
+  EXPECT_ERROR(find_queueing("drop"), ErrorCode::invalid_argument, {"known: fifo, voq"});
   EXPECT_ERROR(run(find_machine("ipsc860-64"), {}), ErrorCode::not_applicable, {});
 }
 

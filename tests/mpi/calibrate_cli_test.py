@@ -52,7 +52,7 @@ class CalibrateThenChoose(unittest.TestCase):
         quick = ("--reps", "3", "--patience", "0")
         found = self.objects(run(3, CALIBRATE, *quick, "--json", "-o", str(machine)))
         keys = {line["key"] for line in found if "key" in line}
-        expected = "send_overhead latency bandwidth duplex loss_per_sender barrier_level copy"
+        expected = "send_overhead latency bandwidth duplex loss_per_sender barrier_level copy slowdown"
         self.assertLessEqual(set(expected.split()), keys)
         for line in found:
             self.assertEqual((line["ranks"], line["hosts"]), (3, 1))

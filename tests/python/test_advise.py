@@ -50,11 +50,13 @@ def test_a_machine_of_ones_own_and_candidates_asked_for() -> None:
 def test_few_uses_forbid_dear_plans() -> None:
     """On a fast network planning counts: what is best for a million uses is not for one."""
     matrix = nuice.random_regular(64, 12, unit_bytes=8192, max_units=32, seed=1)
-    once = nuice.advise(matrix, "fattree-ib", 1, predict_by="model").choice
-    often = nuice.advise(matrix, "fattree-ib", 10**6, predict_by="model").choice
+    once = nuice.advise(matrix, "fattree-ib", 1, predict_by="simulation").choice
+    often = nuice.advise(matrix, "fattree-ib", 10**6, predict_by="simulation").choice
     assert once.planning_s <= often.planning_s
     assert once.exchange_s >= often.exchange_s
-    refused = [c.why_not for c in nuice.advise(matrix, "fattree-ib", 1, predict_by="model").candidates[1:]]
+    refused = [
+        c.why_not for c in nuice.advise(matrix, "fattree-ib", 1, predict_by="simulation").candidates[1:]
+    ]
     assert any("planning takes" in reason for reason in refused)
 
 
@@ -153,7 +155,7 @@ def test_where_nothing_is_lost_no_direct_schedule_goes_in_phases(name: str) -> N
         row = nuice.find_scheduler(scheduler)
         if executor in ("phased", "pairwise"):
             assert "direct" not in row.guarantees, candidate
-        assert knows_links or not (row.needs_topology or executor == "depend"), candidate
+        assert knows_links or not row.needs_topology, candidate
     matrix = nuice.random_regular(32, 6, unit_bytes=200_000, max_units=1, seed=1)
     advice = nuice.advise(matrix, machine, reuse=10**6)
     assert ("adaptive" in advice.sentence) == (machine.routing == "spray")

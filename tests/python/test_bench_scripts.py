@@ -65,21 +65,13 @@ def test_fit_machines() -> None:
 def test_advise() -> None:
     figures = quick("advise")
     totals = [f for f in figures if "summary_of" in f]
-    assert len(totals) == 2 * 3 * 3
+    assert len(totals) == 2 * 3 * 2
     for total in totals:
         assert 1 <= total["mean"] <= total["worst"]
         assert total["summary_of"] == 10
     for f in figures:
         assert "summary_of" in f or f["ratio"] >= 1
         assert "summary_of" in f or f["mode"] == "as shipped" or f["mode"].startswith(f["decided_by"])
-
-
-@pytest.mark.long
-def test_planning_costs() -> None:
-    """The coefficients can be fitted again: one row for every scheduler that is no other's second name."""
-    figures = quick("planning_costs", "--repeat", "1")
-    assert [f["scheduler"] for f in figures] == [s.name for s in nuice.schedulers() if not s.alias_of]
-    assert all(any(f["coefficients"].values()) and 0 < f["lowest"] <= f["highest"] for f in figures)
 
 
 @pytest.mark.long
@@ -296,8 +288,8 @@ def test_bytes_measures_every_one_port_scheduler() -> None:
 @pytest.mark.long
 def test_packets() -> None:
     figures = quick("packets")
-    assert {f["part"] for f in figures} == {"orders", "routing", "drops", "speed"}
-    bounded = ("fifo", "voq", "over_2", "over_8", "over_32")
+    assert {f["part"] for f in figures} == {"orders", "routing", "speed"}
+    bounded = ("fifo", "voq")
     assert all(f[key] >= 1 for f in figures for key in bounded if key in f)
 
 

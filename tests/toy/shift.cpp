@@ -41,7 +41,7 @@ const Scheduler shift{.name = "shift",
                       .make = make,
                       .expected_phases = expected_phases,
                       .expected_unevenness = 0.7,
-                      .planning_cost = PlanningCost{.fixed = 1000, .message = 10, .log = 10},
+                      .planning_passes = 1,
                       .gathers = false,
                       .tried_with = Paces(Pace::phases, Pace::at_once)};
 

@@ -7,11 +7,10 @@
 //   advice.sentence                 // why, in words; to_text(advice) has a line for every candidate
 //   const Schedule plan = advised_schedule(matrix, machine, advice);
 //
-// A candidate costs  total_s = planning_s / reuse + exchange_s  (S / R + C, 000 s.7); the least total wins. Three ways to
-// predict C, each more expensive and better than the one before: a rule in closed form from the matrix' degrees and sizes, a model
-// that walks through the schedule once, and the simulator. How far it goes is decided by counted work, never by a clock:
-// the same arguments give the same advice, in every run and on every rank. docs/explanation/advise.md has the formulas, and how good
-// the predictions are.
+// A candidate costs  total_s = planning_s / reuse + exchange_s  (S / R + C, 000 s.7); the least total wins. Two ways to
+// predict C: a rule in closed form from the matrix' degrees and sizes, and the simulators. How many candidates are
+// simulated is decided by counted work, never by a clock: the same arguments give the same advice, in every run and on
+// every rank. docs/explanation/advise.md says how it chooses, and how good that is.
 #pragma once
 
 #include <cstddef>
@@ -33,13 +32,12 @@ namespace nuice {
 /// Where a predicted exchange time is from. Later ones are better and more expensive.
 enum class Prediction {
   rule,         ///< In closed form from degrees and sizes; no schedule was made.
-  model,        ///< The schedule was made and walked through once.
   simulation,   ///< The schedule was made and simulated.
   measurement,  ///< The caller timed it: with_measurements().
 };
 
 std::string_view prediction_name(Prediction prediction);
-/// By name ("model"). Throws Error invalid_argument that lists the known names.
+/// By name ("rule"). Throws Error invalid_argument that lists the known names.
 Prediction find_prediction(std::string_view name);
 
 struct AdviceOptions {
@@ -49,11 +47,11 @@ struct AdviceOptions {
   /// need no schedule go with one name only ("drs_n:handshake"). Empty: all_candidates(machine).
   std::vector<std::string> candidates = {};
   std::uint64_t seed = 0;  ///< Of schedulers and of drs_n.
-  /// Predict all candidates this way, whatever it costs (rule, model or simulation). Without it the work of deciding
+  /// Predict all candidates this way, whatever it costs (rule or simulation). Without it the work of deciding
   /// is bounded: see budget_s.
   std::optional<Prediction> predict_by = std::nullopt;
   /// Deciding may take this long, as estimated from counted work. Without it half of reuse times the exchange time that
-  /// the rule predicts, 3 s at most: deciding takes less than the exchanges it decides about, and no user waits for long.
+  /// is predicted, but 1 ms at least, as making a plan takes that long anyway, and 3 s at most.
   std::optional<double> budget_s = std::nullopt;
   /// How far the machine's description is from the real machine, relative; it widens Candidate::uncertainty. The
   /// default is what nine of ten printed times of the CM-5 are within (lab/papers/docs/reproduce.md).
@@ -69,7 +67,7 @@ struct Candidate {
   PhaseId phases = 0;     ///< By the rule: as expected; otherwise those of the schedule. 0: none (drs_n).
   Bytes phase_bytes = 0;  ///< Sum over the phases of the largest transfer; as phases.
   double planning_s =
-      0;  ///< S: making and checking the schedule once, by the machine of docs/explanation/results.md.
+      0;  ///< S: making and checking the schedule once, counted, at the machine's speed of planning.
   double exchange_s = 0;  ///< C.
   double total_s = 0;     ///< S / R + C.
   double to_bound = 0;    ///< exchange_s over Advice::bound_s; 0 without a bound.
@@ -144,7 +142,7 @@ std::string to_text(const Advice& advice);
 /// One JSON object with everything but the schedule; docs/explanation/advise.md lists the keys.
 std::string to_json(const Advice& advice);
 
-/// Estimated seconds to make and check a schedule (S), from the matrix alone: coefficients of lab/bench/run.py planning_costs.
+/// S, making and checking a schedule: counted from the matrix alone, 10 ns for looking at a message once.
 /// Throws Error invalid_argument for an unknown scheduler.
 double planning_cost_s(const CommMatrix& matrix, std::string_view scheduler,
                        const Topology* topology = nullptr);

@@ -127,7 +127,7 @@ struct Machine {
   double control_sum_s = 0;   ///< The sum over all ranks of a word of each.
 
   // Planning.
-  double planning_slowdown = 1;  ///< Planning time relative to the processor of docs/explanation/results.md.
+  double planning_slowdown = 1;  ///< Planning time over planning_cost_s() (advise.hpp).
 
   /// Of a calibrated machine: the worst of its own checks, measured over predicted or the other way round. 0: none was made.
   double worst_check = 0;

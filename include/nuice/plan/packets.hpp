@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A packet-level simulator of lossless networks: switches with input queues, virtual cut-through, and credits that hold
 // a packet back until the next buffer has room (InfiniBand, Slingshot, RoCE with PFC). Where simulate() shares links as
-// a fluid, here packets block each other. And of networks that drop what finds a buffer full (Queueing::drop).
+// a fluid, here packets block each other.
 //
 //   const PacketRun run = simulate_packets(matrix, schedule, find_machine("ib-hdr-fattree"), {.executor = "depend"});
 //   run.seconds / run.bound_s
@@ -28,12 +28,9 @@ namespace nuice {
 enum class Queueing : std::uint8_t {
   fifo,  ///< In one queue: a packet whose output is busy holds up all behind it.
   voq,   ///< In a queue for every output, all in one buffer.
-  /// At the output, in a buffer that all outputs of a switch share. What finds it full is dropped and retransmitted, as TCP
-  /// does (src/machine/packets/connections.hpp). For networks that are not lossless.
-  drop,
 };
 
-/// "fifo", "voq", "drop". By name: throws Error invalid_argument that lists the known ones.
+/// "fifo", "voq". By name: throws Error invalid_argument that lists the known ones.
 std::string_view queueing_name(Queueing queueing);
 Queueing find_queueing(std::string_view name);
 
@@ -41,15 +38,12 @@ struct PacketOptions {
   std::string executor{default_executor};  ///< A row of executors() that needs a schedule.
   Queueing queueing = Queueing::fifo;
   std::optional<Routing> routing =
-      std::nullopt;        ///< In place of the machine's. Paths of the schedule go first.
-  Bytes packet_bytes = 0;  ///< Of data; 0: the machine's packet_payload, or 4096 where it has none.
-  int buffer_packets =
-      32;  ///< At every input of a switch, for each virtual lane; drop: for each output. At least 1.
-  std::uint64_t seed = 0;  ///< Of the random paths.
+      std::nullopt;         ///< In place of the machine's. Paths of the schedule go first.
+  Bytes packet_bytes = 0;   ///< Of data; 0: the machine's packet_payload, or 4096 where it has none.
+  int buffer_packets = 32;  ///< At every input of a switch, for each virtual lane. At least 1.
+  std::uint64_t seed = 0;   ///< Of the random paths.
   /// Executor depend: a receiver notifies when this number of bytes is left.
   Bytes early_bytes = default_early_bytes;
-  /// Queueing drop: a sender that hears nothing sends again after so long. 0: the machine's timeout, or 0.2 s.
-  double resend_s = 0;
 };
 
 struct PacketRun {
@@ -60,8 +54,6 @@ struct PacketRun {
   double link_bound_slots =
       0;                      ///< Of the busiest link over its capacity, on the paths taken; 0 without links.
   std::uint64_t packets = 0;  ///< Each is delivered once.
-  std::uint64_t dropped = 0;  ///< Queueing drop: packets lost and retransmitted ...
-  std::uint64_t timeouts = 0;         ///< ... and how often that took resend_s.
   std::uint64_t packet_hops = 0;      ///< Over ports and links.
   int virtual_lanes = 1;              ///< The number that keeps the routes free of deadlock.
   std::vector<double> arrived_slots;  ///< By transfer: when its last packet came.

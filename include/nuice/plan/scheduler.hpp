@@ -46,17 +46,6 @@ struct MatrixTraits {
   bool equal_sizes = true;
 };
 
-/// S, making and checking a schedule, in nanoseconds, with L = log2(1 + degree):
-///   fixed + rank * ranks + messages * (message + log * L + hop * hops), and messages * L * uneven where sizes differ
-struct PlanningCost {
-  double fixed = 0;
-  double rank = 0;
-  double message = 0;
-  double log = 0;
-  double hop = 0;
-  double uneven = 0;
-};
-
 /// The executors that the adviser tries a scheduler with, by what they wait for. Those that meet in pairs count as phases.
 class Paces {
  public:
@@ -99,7 +88,8 @@ struct Scheduler {
   Required<double (*)(const MatrixTraits&)> expected_phases;
   /// How long phases are together: 0 as long as the busiest port has bytes, 1 as if all messages were as long as the largest.
   Required<double> expected_unevenness;
-  Required<PlanningCost> planning_cost;  ///< As lab/bench/run.py planning_costs fits it.
+  /// How often planning looks at every message, at least roughly: 1, 2, 5, 10, ... Of link_free rows: at every link of its route.
+  Required<double> planning_passes;
   /// Whether every rank needs the whole matrix. Without it its own sends and receives are enough (004 s.3).
   Required<bool> gathers;
   Required<Paces> tried_with;

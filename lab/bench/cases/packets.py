@@ -76,41 +76,6 @@ def routing(topology, sizes, matrices):
         yield row
 
 
-DROPS = {
-    "d = 8, 64 KiB": lambda: nuice.random_regular(64, 8, unit_bytes=65536, seed=1),
-    "d = 32, 64 KiB": lambda: nuice.random_regular(64, 32, unit_bytes=65536, seed=1),
-    "hot receiver, 64 KiB": lambda: nuice.CommMatrix.from_messages(64, [(r, 0, 65536) for r in range(1, 64)]),
-}
-DROP_METHODS = ("ac:async", "coloring:phased", "coloring:async")
-DROP_BUFFERS = (2, 8, 32)  # packets for each output; all outputs share them
-DROP_MACHINE = """
-topology = "crossbar:64"
-[message]
-latency = "10 us"
-[port]
-bandwidth = "10 Gbit/s"
-sends_at_once = 0
-[network]
-packet_payload = "1448 B"
-packet_header = "66 B"
-"""
-
-
-def drops():
-    """A switch that drops; the timer of the senders waits 0.2 s."""
-    machine = nuice.parse_machine(DROP_MACHINE, "bench")
-    for name, make in DROPS.items():
-        for method in DROP_METHODS:
-            matrix, (scheduler, executor) = make(), method.split(":")
-            row = {"part": "drops", "pattern": name, "method": method}
-            schedule = nuice.plan(matrix, scheduler).schedule
-            for packets in DROP_BUFFERS:
-                how = {"queueing": "drop", "buffer_packets": packets}
-                run = nuice.simulate_packets(matrix, schedule, machine, executor, **how)
-                row |= {f"over_{packets}": over_bound(run), f"lost_{packets}": run.dropped / run.packets}
-            yield row
-
-
 def speed(topology, ranks, queueing, repeat=5):
     matrix = matrix_of(ranks, "equal", 1)
     schedule = nuice.plan(matrix, "ac").schedule
@@ -138,7 +103,6 @@ def rows(options):
     yield from routing(
         DRAGONFLY + ",paths=12", "next group", [nuice.CommMatrix.from_messages(288, to_next_group)]
     )
-    yield from drops()
     for topology, ranks in networks[:3]:
         for queueing in QUEUES:
             yield speed(topology, ranks, queueing)
@@ -159,12 +123,6 @@ CASE = Case(
             "simulation, over the busiest port's bound; static routes or adaptive ones (spray)",
             "topology | sizes | method | fifo .2f | voq .2f",
             where=lambda row: row["part"] == "routing",
-        ),
-        Table(
-            "simulation, a switch of 64 ports of 10 Gbit/s that drops, 2, 8, 32 packets of buffer a port",
-            "pattern | method | 2: / bound = over_2 .2f | 2: lost = lost_2 .3f | 8: / bound = over_8 .2f",
-            "8: lost = lost_8 .3f | 32: / bound = over_32 .2f | 32: lost = lost_32 .3f",
-            where=lambda row: row["part"] == "drops",
         ),
         Table(
             "the simulator",

@@ -17,6 +17,7 @@
 #include "nuice/core/networks.hpp"
 #include "nuice/mpi/agree.hpp"
 #include "nuice_calibrate/mpi_lab.hpp"
+#include "nuice_calibrate/planning.hpp"
 #include "nuice_calibrate/report.hpp"
 
 namespace nuice::calibrate {
@@ -97,7 +98,10 @@ int run(const Options& options) {
         "host\n");
   Calibration calibration;
   kit::or_abort([&] { calibration = calibrate(lab, options.settings); });
-  mpi::on_rank_0(MPI_COMM_WORLD, [&] { deliver(options, calibration, place); });
+  mpi::on_rank_0(MPI_COMM_WORLD, [&] {
+    calibration.findings.push_back(measure_planning(calibration.machine, options.settings.reps));
+    deliver(options, calibration, place);
+  });
   return kit::success;
 }
 

@@ -45,7 +45,7 @@ def advise(
     ] = "all",
     predict_by: Annotated[
         str,
-        typer.Option(metavar="HOW", help="auto (as closely as R uses are worth), rule, model or simulation."),
+        typer.Option(metavar="HOW", help="auto (as closely as R uses are worth), rule or simulation."),
     ] = "auto",
     seed: Seed = 0,
     ranks_per_host: RanksPerHost = 1,

@@ -56,7 +56,7 @@ def simulate(
         typer.Option(metavar="M", help="fluid, or packets: a lossless network packet by packet."),
     ] = "fluid",
     queueing: Annotated[
-        str, typer.Option(metavar="Q", help="packets: queues of switches are fifo, voq, or drop.")
+        str, typer.Option(metavar="Q", help="packets: queues of switches are fifo or voq.")
     ] = "fifo",
     routing: Annotated[
         str,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "advise/work.hpp"
 #include "nuice/plan/packets.hpp"
 
 namespace nuice::advice {
@@ -48,12 +49,10 @@ double packets_s(const CommMatrix& matrix, const Schedule& schedule, const Machi
   return sum / 2;
 }
 
-double packets_cost_s(const Traits& t, const Machine& machine) {
-  constexpr double hop_ns = 60;
+double packets_work_s(const Traits& t, const Machine& machine) {
   const Bytes payload = payload_of(machine);
   const auto packet = static_cast<double>(payload * coarsening(t.mean_bytes(), payload));
-  const double packets = t.bytes / packet + 0.5 * t.messages;
-  return 2e-9 * (50000 + 500 * t.messages + packets * (t.hops + 2) * hop_ns);
+  return packets_work_s(t, t.bytes / packet + 0.5 * t.messages);
 }
 
 }  // namespace nuice::advice

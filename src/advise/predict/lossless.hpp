@@ -15,7 +15,7 @@ namespace nuice::advice {
 double packets_s(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
                  const std::string& executor, const AdviceOptions& options);
 
-/// What that costs, whatever the executor.
-double packets_cost_s(const Traits& traits, const Machine& machine);
+/// What that costs, as counted, whatever the executor.
+double packets_work_s(const Traits& traits, const Machine& machine);
 
 }  // namespace nuice::advice

@@ -43,7 +43,7 @@ class UsedLinks : public Topology {
 }  // namespace
 
 std::shared_ptr<const Topology> with_used_links(std::shared_ptr<const Topology> whole, Rank num_ranks) {
-  constexpr std::int64_t links_for_a_pair = 64;
+  constexpr std::int64_t links_for_a_pair = 4;
   if (whole->num_links() < links_for_a_pair * num_ranks * num_ranks) return whole;
   return std::make_shared<UsedLinks>(std::move(whole), num_ranks);
 }

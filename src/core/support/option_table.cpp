@@ -13,14 +13,14 @@ bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; 
 [[noreturn]] void fail(const std::string& what) { throw Error(ErrorCode::parse, "options: " + what); }
 
 /// "64KiB" or "64", in seconds or bytes.
-std::string read_quantity(const std::string& text, machine::Dimension dimension, double& value) {
+std::string read_quantity(const std::string& text, core::Dimension dimension, double& value) {
   std::string why;
   double number = 0;
   if (core::parse_number(text, number) && std::isfinite(number)) {
     value = number;
     return {};
   }
-  return machine::parse_quantity(text, dimension, value, why) ? "" : "is wrong: " + why;
+  return core::parse_quantity(text, dimension, value, why) ? "" : "is wrong: " + why;
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ std::string names_text(std::span<const std::string_view> names) {
 std::string read_size(const std::string& text, Bytes& bytes) {
   if (core::parse_number(text, bytes)) return {};
   double value = 0;
-  std::string why = read_quantity(text, machine::Dimension::size, value);
+  std::string why = read_quantity(text, core::Dimension::size, value);
   if (why.empty() && (value != std::floor(value) || std::abs(value) > static_cast<double>(max_bytes)))
     why = "is a whole number of bytes, not \"" + text + "\"";
   if (why.empty()) bytes = static_cast<Bytes>(value);
@@ -77,7 +77,7 @@ std::string read_size(const std::string& text, Bytes& bytes) {
 }
 
 std::string read_seconds(const std::string& text, double& seconds) {
-  return read_quantity(text, machine::Dimension::time, seconds);
+  return read_quantity(text, core::Dimension::time, seconds);
 }
 
 }  // namespace nuice::options

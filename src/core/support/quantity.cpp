@@ -7,7 +7,7 @@
 #include <cmath>
 #include <span>
 
-namespace nuice::machine {
+namespace nuice::core {
 namespace {
 
 struct Unit {
@@ -113,4 +113,4 @@ bool parse_quantity(std::string_view text, Dimension dimension, double& value, s
   return false;
 }
 
-}  // namespace nuice::machine
+}  // namespace nuice::core

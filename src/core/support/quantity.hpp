@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace nuice::machine {
+namespace nuice::core {
 
 enum class Dimension { time, size, time_per_byte };
 
@@ -17,4 +17,4 @@ bool parse_quantity(std::string_view text, Dimension dimension, double& value, s
 /// digits as that needs. `value` is finite and not negative.
 std::string quantity_text(double value, Dimension dimension);
 
-}  // namespace nuice::machine
+}  // namespace nuice::core

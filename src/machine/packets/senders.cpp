@@ -139,7 +139,7 @@ void Senders::tell(std::uint32_t transfer, double slot) {
     if (here == there)
       push(slot + rules_.times.message, What::opens, next);
     else
-      give({here, there, next}, slot);
+      carry_({here, there, next});
   }
 }
 

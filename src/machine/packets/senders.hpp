@@ -45,7 +45,7 @@ class Senders {
     Rank to;
     std::uint32_t transfer;  ///< That may go.
   };
-  /// What carries them, and calls is_told() when they are there. Unless set they are there at once.
+  /// What carries them, and calls is_told() when they are there. Required where there are any.
   void set_carrier(std::function<void(const Notice&)> carry) { carry_ = std::move(carry); }
   void is_told(const Notice& notice, double slot);
   /// What is due by this slot.
@@ -110,8 +110,6 @@ class Senders {
   void complete(std::uint32_t transfer, double slot);
   void tell(std::uint32_t transfer, double slot);
   bool in_phases() const { return !stages_.empty(); }
-
-  void give(const Notice& notice, double slot) { carry_ ? carry_(notice) : is_told(notice, slot); }
 
   const Program& program_;
   const Rules rules_;

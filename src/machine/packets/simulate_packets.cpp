@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "core/support/table.hpp"
-#include "machine/packets/connections.hpp"
-#include "machine/packets/drop_fabric.hpp"
 #include "machine/packets/fabric.hpp"
 #include "machine/packets/routes.hpp"
 #include "machine/packets/senders.hpp"
@@ -23,9 +21,7 @@ namespace {
 
 using machine::Way;
 
-constexpr core::Named<Queueing> queueing_names[] = {
-    {"fifo", Queueing::fifo}, {"voq", Queueing::voq}, {"drop", Queueing::drop}};
-constexpr double usual_resend_s = 0.2;  // Linux: RTO_MIN
+constexpr core::Named<Queueing> queueing_names[] = {{"fifo", Queueing::fifo}, {"voq", Queueing::voq}};
 constexpr Bytes usual_packet = 4096;
 constexpr std::size_t most_drawn = 16;  // paths of a transfer
 
@@ -63,20 +59,14 @@ class Run {
     std::optional<Dependencies> before;
     if (pace_ == Pace::notices) before = find_dependencies();
     std::vector<Way> all = ways();
-    if (options_.queueing != Queueing::drop) add_ways_of_notices(before, all);
+    add_ways_of_notices(before, all);
     const machine::Routes routes(*machine_.topology, schedule_.num_ranks(), all);
     find_bounds(routes);
     result_.virtual_lanes = routes.virtual_lanes();
     machine::Senders senders(program_, packets_, eager_, before ? &*before : nullptr, rules());
-    if (options_.queueing == Queueing::drop) {
-      machine::DropFabric fabric(routes, options_.buffer_packets);
-      deliver_with_loss(routes, fabric, senders);
-      result_.packet_hops = fabric.packet_hops();
-    } else {
-      machine::Fabric fabric(routes, options_.queueing, options_.buffer_packets);
-      deliver(routes, fabric, senders);
-      result_.packet_hops = fabric.packet_hops();
-    }
+    machine::Fabric fabric(routes, options_.queueing, options_.buffer_packets);
+    deliver(routes, fabric, senders);
+    result_.packet_hops = fabric.packet_hops();
     return std::move(result_);
   }
 
@@ -189,69 +179,9 @@ class Run {
           },
           [&](std::uint32_t notice) { senders.is_told(notices[notice], slot); });
     }
-    ends(last);
-  }
-
-  void ends(double last) {
     result_.slots = last;
     result_.seconds =
         result_.packets == 0 ? 0 : last * result_.slot_s + machine_.latency_s + machine_.receive_overhead_s;
-  }
-
-  machine::Connections::Rules connection_rules(const machine::Routes& routes) const {
-    std::uint32_t longest = 0;
-    for (std::size_t way = 0; way + 1 < routes.first_hop().size(); ++way)
-      longest = std::max(longest, routes.first_hop()[way + 1] - routes.first_hop()[way]);
-    const double resend_s = options_.resend_s > 0    ? options_.resend_s
-                            : machine_.timeout_s > 0 ? machine_.timeout_s
-                                                     : usual_resend_s;
-    return {.resend_slots = resend_s / result_.slot_s,
-            .ack_slots = longest + machine_.latency_s / result_.slot_s};
-  }
-
-  /// As deliver(): what may go waits in a connection until its window has room.
-  void deliver_with_loss(const machine::Routes& routes, machine::DropFabric& fabric,
-                         machine::Senders& senders) {
-    machine::Connections connections(schedule_.num_ranks(), packets_.size(), connection_rules(routes));
-    result_.arrived_slots.assign(packets_.size(), 0);
-    double slot = 0;
-    double last = 0;
-    std::uint64_t sent = 0;
-    const auto begin_slot = [&] {
-      senders.begin_slot(slot);
-      connections.begin_slot(slot);
-      for (Rank rank = 0; senders.num_ready() > 0 && rank < schedule_.num_ranks(); ++rank)
-        while (senders.has_packet(rank)) connections.push(rank, senders.next(rank));
-    };
-    while (!senders.is_done()) {
-      check_interrupt();
-      begin_slot();
-      if (fabric.is_empty() && !connections.has_packets()) {
-        auto next = senders.next_event();
-        if (const auto other = connections.next_event(); other && (!next || *other < *next)) next = other;
-        if (!next)
-          throw Error(ErrorCode::state,
-                      "rank " + std::to_string(senders.first_waiting()) + " would wait forever to send");
-        const double ahead = std::max(slot, std::ceil(*next));
-        fabric.skip(static_cast<std::uint64_t>(ahead - slot));
-        slot = ahead;
-        begin_slot();
-      }
-      for (Rank rank = 0; connections.has_packets() && rank < schedule_.num_ranks(); ++rank)
-        if (const auto transfer = connections.next(rank))
-          fabric.inject(rank, *transfer, first_hop(routes, *transfer, sent++));
-      ++slot;
-      fabric.step(
-          [&](std::uint32_t transfer) {
-            last = result_.arrived_slots[transfer] = slot;
-            connections.arrived(transfer, slot);
-            senders.arrives(transfer, slot);
-          },
-          [&](std::uint32_t transfer) { connections.dropped(transfer, slot); });
-    }
-    result_.dropped = connections.num_dropped();
-    result_.timeouts = connections.num_timeouts();
-    ends(last);
   }
 
   void inject(const machine::Routes& routes, machine::Fabric& fabric, machine::Senders& senders) {
@@ -287,7 +217,6 @@ void require_options(const PacketOptions& options) {
     refuse("executor \"" + options.executor +
            "\" takes no schedule: it cannot be simulated packet by packet");
   if (options.packet_bytes < 0 || options.early_bytes < 0) refuse("packet_bytes or early_bytes is negative");
-  if (!(options.resend_s >= 0)) refuse("resend_s is negative or not a number");
   if (options.buffer_packets < 1) refuse("an input has buffers for one packet at least");
 }
 
@@ -321,7 +250,6 @@ PacketRun simulate_packets(const CommMatrix& matrix, const Schedule& schedule, c
 
 double switch_throughput(int ports, Queueing queueing, int slots, std::uint64_t seed) {
   if (ports < 1 || slots < 1) refuse("a switch has one port at least, and one slot");
-  if (queueing == Queueing::drop) refuse("queueing drop has no inputs that saturate");
   const auto crossbar = make_topology("crossbar:" + std::to_string(ports));
   std::vector<Way> ways;
   for (Rank src = 0; src < ports; ++src)

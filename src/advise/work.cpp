@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "advise/planning_costs.hpp"
+#include "advise/work.hpp"
 
 #include <algorithm>
 
@@ -10,6 +10,9 @@
 namespace nuice {
 namespace advice {
 namespace {
+
+/// A step looks at a message once. A nominal time: nothing but budgets and S depend on it.
+constexpr double step_s = 10e-9;
 
 /// log2 rounded down, plus the rest linearly: the same on every platform, unlike std::log2.
 double log2_of(double value) {
@@ -23,46 +26,41 @@ double log2_of(double value) {
 
 }  // namespace
 
-double planning_s(const PlanningCost& cost, const MatrixTraits& t) {
-  const double log = log2_of(1 + t.degree);
-  const double uneven = t.equal_sizes ? 0 : cost.uneven * log;
-  return 1e-9 * (cost.fixed + cost.rank * t.ranks +
-                 t.messages * (cost.message + cost.log * log + cost.hop * t.hops + uneven));
+/// A message is looked at with a partner's others in a heap, a sorted list or a search by halves: hence the logarithm.
+double planning_s(const Scheduler& planner, const MatrixTraits& t) {
+  constexpr double fixed = 150;
+  const double of_a_message = planner.planning_passes * (1 + log2_of(1 + t.degree) / 3);
+  const double routes = planner.needs_topology() ? 1 + t.hops : 1;
+  return step_s * (fixed + t.ranks + t.messages * of_a_message * routes);
 }
 
 double planning_on_s(const Scheduler* planner, const Traits& traits, const Machine& machine) {
-  const double whole_s =
-      planner == nullptr ? 0 : machine.planning_slowdown * planning_s(planner->planning_cost, traits);
+  const double whole_s = planner == nullptr ? 0 : machine.planning_slowdown * planning_s(*planner, traits);
   if (machine.control_word_s == 0) return whole_s;
   const auto ranks = static_cast<Rank>(traits.ranks);
   if (planner != nullptr && planner->gathers) return whole_s + concatenation_s(machine, ranks);
   return whole_s / traits.ranks + discovery_s(machine, ranks, traits.degree);
 }
 
-// After lab/bench/run.py planning_costs --simulation. Where many messages are in flight at once and share links, or a port for both
-// ways, each begin and end of one changes the rates of others.
-double rule_cost_s(const Traits& t, double candidates) {
-  return (5000 + 1500 * candidates + 20 * t.ranks + t.messages * (10 + 5 * t.hops)) * 1e-9;
+double rule_work_s(const Traits& t, double candidates) {
+  return step_s * (500 + 150 * candidates + 2 * t.ranks + t.messages * (1 + t.hops / 2));
 }
 
-double model_cost_s(const Traits& t, double transfers) {
-  return (2000 + 40 * t.ranks + transfers * (50 + 12 * t.hops)) * 1e-9;
-}
-
-double simulation_cost_s(const Traits& t, double transfers, const Machine& machine, bool all_at_once) {
-  double flow_ns = 0;
+/// Where many messages are in flight at once and share links or a port for both ways, or slow a receiver down, each begin
+/// and end of one changes the rates of others.
+double fluid_work_s(const Traits& t, double transfers, const Machine& machine, bool all_at_once) {
+  double others = 0;
   if (all_at_once && machine.sends_at_once != 1) {
-    const bool half = machine.duplex != Duplex::full;
     const bool shares_links = t.hops > 0 && machine.switching == Switching::packet;
-    flow_ns = shares_links ? (half ? 170 : 60) : (half ? 50 : 8);
+    others =
+        (shares_links || machine.loss_most_sending > 0 ? 6 : 1) * (machine.duplex == Duplex::full ? 1 : 3);
   }
-  return (20000 + transfers * (700 + 200 * t.hops + flow_ns * transfers)) * 1e-9;
+  return step_s * (2000 + transfers * (70 + 20 * t.hops + others * transfers));
 }
 
 /// Up to a million or so are simulated one by one, later some windows of them for each message (simulate.hpp). A few are in
-/// simulation_cost_s() already.
-double refusals_cost_s(const Traits& t, const Machine& machine, double exchange_s) {
-  constexpr double refusal_ns = 500;
+/// fluid_work_s() already.
+double refusals_work_s(const Traits& t, const Machine& machine, double exchange_s) {
   constexpr double few = 1e5;
   constexpr double window = 3 * 4096;
   const double inquiry_s =
@@ -70,7 +68,11 @@ double refusals_cost_s(const Traits& t, const Machine& machine, double exchange_
   const double refusals = inquiry_s > 0 ? t.ranks * exchange_s / inquiry_s : 0;
   const double most =
       static_cast<double>(default_refusals_one_by_one) + t.messages * std::max(window, 3 * 16 * t.ranks);
-  return std::max(0.0, std::min(refusals, most) - few) * refusal_ns * 1e-9;
+  return step_s * 50 * std::max(0.0, std::min(refusals, most) - few);
+}
+
+double packets_work_s(const Traits& t, double packets) {
+  return step_s * (4000 + 40 * t.messages + 12 * packets * (t.hops + 2));
 }
 
 }  // namespace advice
@@ -80,7 +82,7 @@ double planning_cost_s(const CommMatrix& matrix, std::string_view scheduler, con
     return !e.needs_schedule() && e.without_scheduler == scheduler;
   };
   if (std::ranges::any_of(executors(), is_needless)) return 0;
-  return advice::planning_s(find_scheduler(scheduler).planning_cost, advice::traits_of(matrix, topology, {}));
+  return advice::planning_s(find_scheduler(scheduler), advice::traits_of(matrix, topology, {}));
 }
 
 }  // namespace nuice
