@@ -57,7 +57,7 @@ void register_topology(nb::module_& module) {
       .def("route", &route, nb::arg("src"), nb::arg("dst"),
            "Numbers of the links that a transfer crosses, in order. A rank's own port is no link.")
       .def("num_paths", &Topology::num_paths, nb::arg("src"), nb::arg("dst"),
-           "Paths among which random or adaptive routing chooses.")
+           "Paths among which a sender, or random or adaptive routing, may choose.")
       .def("path", &path, nb::arg("src"), nb::arg("dst"), nb::arg("number"), "The links of one of them.")
       .def("vertex_name", &Topology::vertex_name, nb::arg("vertex"),
            "\"rank 5\", \"switch 2\", or a file's name for it.")

@@ -16,6 +16,7 @@ struct OwnedTransfer {
   Rank src;
   Rank dst;
   std::vector<Piece> pieces;
+  std::int64_t path = no_path;
   Bytes bytes() const {
     Bytes sum = 0;
     for (const Piece& piece : pieces) sum += piece.bytes;
@@ -29,7 +30,7 @@ Schedule from_phases(Rank num_ranks, const std::vector<std::vector<OwnedTransfer
   for (const auto& phase : phases) {
     schedule.begin_phase();
     for (const OwnedTransfer& transfer : phase) {
-      schedule.add(transfer.src, transfer.dst, transfer.pieces);
+      schedule.add(transfer.src, transfer.dst, transfer.pieces, transfer.path);
     }
   }
   return schedule;
@@ -39,7 +40,8 @@ std::vector<OwnedTransfer> transfers(const Schedule& schedule, PhaseId phase) {
   if (phase >= schedule.num_phases()) throw nb::index_error("no phase has that number");
   std::vector<OwnedTransfer> result;
   for (const Transfer transfer : schedule.transfers(phase)) {
-    result.push_back({transfer.src, transfer.dst, {transfer.pieces.begin(), transfer.pieces.end()}});
+    result.push_back(
+        {transfer.src, transfer.dst, {transfer.pieces.begin(), transfer.pieces.end()}, transfer.path});
   }
   return result;
 }
@@ -78,13 +80,14 @@ void register_schedule(nb::module_& module) {
   nb::class_<OwnedTransfer>(module, "Transfer", "src -> dst, carries one or more pieces of messages.")
       .def(
           "__init__",
-          [](OwnedTransfer* self, Rank src, Rank dst, std::vector<Piece> pieces) {
-            new (self) OwnedTransfer{src, dst, std::move(pieces)};
+          [](OwnedTransfer* self, Rank src, Rank dst, std::vector<Piece> pieces, std::int64_t path) {
+            new (self) OwnedTransfer{src, dst, std::move(pieces), path};
           },
-          nb::arg("src"), nb::arg("dst"), nb::arg("pieces"))
+          nb::arg("src"), nb::arg("dst"), nb::arg("pieces"), nb::arg("path") = no_path)
       .def_ro("src", &OwnedTransfer::src)
       .def_ro("dst", &OwnedTransfer::dst)
       .def_ro("pieces", &OwnedTransfer::pieces)
+      .def_ro("path", &OwnedTransfer::path, "Of the network; -1: its own route.")
       .def_prop_ro("bytes", &OwnedTransfer::bytes, "Sum over the pieces.")
       .def(nb::self == nb::self);
   nb::class_<Schedule>(module, "Schedule",
@@ -97,6 +100,7 @@ void register_schedule(nb::module_& module) {
       .def_prop_ro("num_phases", &Schedule::num_phases)
       .def_prop_ro("num_transfers", &Schedule::num_transfers)
       .def_prop_ro("num_pieces", &Schedule::num_pieces)
+      .def_prop_ro("has_paths", &Schedule::has_paths, "Whether any transfer has a path of its own.")
       .def("transfers", &transfers, nb::arg("phase"), "The transfers of a phase, in their order.")
       .def("transfer_table", &transfer_table, "One row (phase, src, dst, bytes) per transfer, as an array.")
       .def(nb::self == nb::self)

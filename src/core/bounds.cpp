@@ -120,7 +120,7 @@ std::int64_t link_rounds(const Schedule& schedule, const Topology& topology) {
                     "phase " + std::to_string(phase) + ": transfer rank " + std::to_string(transfer.src) +
                         " -> rank " + std::to_string(transfer.dst) + " has an end that is no rank");
       }
-      topology.append_route(transfer.src, transfer.dst, crossed);
+      topology.append_way(transfer.src, transfer.dst, transfer.path, crossed);
     }
     for (const LinkId link : crossed) ++load[static_cast<std::size_t>(link)];
     std::int64_t rounds = 1;

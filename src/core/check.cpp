@@ -287,6 +287,8 @@ std::string_view violation_name(ViolationKind kind) {
       return "too_many_bytes";
     case ViolationKind::link_contention:
       return "link_contention";
+    case ViolationKind::bad_path:
+      return "bad_path";
     case ViolationKind::wrong_num_ranks:
       return "wrong_num_ranks";
   }

@@ -91,7 +91,7 @@ Dependencies dependencies(const Schedule& schedule, const Topology* topology, By
         continue;
       }
       route.clear();
-      if (topology != nullptr) topology->append_route(transfer.src, transfer.dst, route);
+      if (topology != nullptr) topology->append_way(transfer.src, transfer.dst, transfer.path, route);
       last.replace(transfer.src, transfer.dst, route, id++, phase, result.before);
       const auto begin = result.before.begin() + static_cast<std::ptrdiff_t>(result.first.back());
       std::sort(begin, result.before.end());

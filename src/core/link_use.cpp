@@ -18,6 +18,7 @@ void require_ranks(const Topology& topology, Rank num_ranks) {
 
 std::optional<Violation> LinkUse::find_contention(const Schedule& schedule, PhaseId phase) {
   check_interrupt();
+  if (auto violation = find_bad_path(schedule, phase)) return violation;
   collect_crossings(schedule, phase);
   const std::size_t none = crossings_.size();
   std::size_t first = none;
@@ -32,12 +33,25 @@ std::optional<Violation> LinkUse::find_contention(const Schedule& schedule, Phas
   return describe(schedule, phase, crossings_[first], crossings_[first - 1]);
 }
 
+std::optional<Violation> LinkUse::find_bad_path(const Schedule& schedule, PhaseId phase) const {
+  if (!schedule.has_paths()) return std::nullopt;
+  for (const Transfer& transfer : schedule.transfers(phase)) {
+    const std::int64_t paths = topology_.num_paths(transfer.src, transfer.dst);
+    if (transfer.path == no_path || (0 <= transfer.path && transfer.path < paths)) continue;
+    return at_transfer(ViolationKind::bad_path, phase, transfer.src, transfer.dst,
+                       "transfer " + text(transfer.src, transfer.dst) + " takes path " +
+                           std::to_string(transfer.path) + ", " + topology_.name() + " has " +
+                           std::to_string(paths));
+  }
+  return std::nullopt;
+}
+
 void LinkUse::collect_crossings(const Schedule& schedule, PhaseId phase) {
   crossings_.clear();
   std::size_t index = 0;
   for (const Transfer& transfer : schedule.transfers(phase)) {
     route_.clear();
-    topology_.append_route(transfer.src, transfer.dst, route_);
+    topology_.append_way(transfer.src, transfer.dst, transfer.path, route_);
     for (const LinkId link : route_) crossings_.push_back({link, index});
     ++index;
   }

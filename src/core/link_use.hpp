@@ -18,7 +18,8 @@ class LinkUse {
   /// Requires enough ranks (require_ranks).
   explicit LinkUse(const Topology& topology) : topology_(topology) {}
 
-  /// The first transfer of the phase that is one too many on a link of its route. Requires ends that are ranks.
+  /// The first transfer of the phase whose path there is not, or that is one too many on a link of its way. Requires ends
+  /// that are ranks.
   std::optional<Violation> find_contention(const Schedule& schedule, PhaseId phase);
 
  private:
@@ -28,6 +29,7 @@ class LinkUse {
     friend auto operator<=>(const Crossing&, const Crossing&) = default;
   };
 
+  std::optional<Violation> find_bad_path(const Schedule& schedule, PhaseId phase) const;
   void collect_crossings(const Schedule& schedule, PhaseId phase);
   Violation describe(const Schedule& schedule, PhaseId phase, const Crossing& excess,
                      const Crossing& other) const;

@@ -21,7 +21,8 @@ PhaseId Schedule::num_phases() const {
 
 Transfer Schedule::transfer(std::size_t index) const {
   const std::size_t begin = index == 0 ? 0 : piece_end(index - 1);
-  return {pieces_[begin].src, pieces_[begin].dst, Pieces(this, begin, piece_end(index))};
+  return {pieces_[begin].src, pieces_[begin].dst, Pieces(this, begin, piece_end(index)),
+          path_.empty() ? no_path : path_[index]};
 }
 
 void Schedule::begin_phase() {
@@ -29,12 +30,14 @@ void Schedule::begin_phase() {
   if (!present_is_empty) phase_begin_.push_back(num_transfers());
 }
 
-void Schedule::add(Rank src, Rank dst, std::span<const Piece> pieces) {
+void Schedule::add(Rank src, Rank dst, std::span<const Piece> pieces, std::int64_t path) {
   if (pieces.empty()) {
     throw Error(ErrorCode::invalid_argument, "a transfer from rank " + std::to_string(src) + " to rank " +
                                                  std::to_string(dst) + " without pieces");
   }
   if (phase_begin_.empty()) begin_phase();
+  if (path != no_path && path_.empty()) path_.resize(num_transfers(), no_path);
+  const bool keeps_paths = path != no_path || !path_.empty();
   const bool first_of_several = piece_end_.empty() && pieces.size() > 1;
   if (first_of_several) {
     for (std::size_t i = 0; i < pieces_.size(); ++i) piece_end_.push_back(i + 1);
@@ -50,6 +53,7 @@ void Schedule::add(Rank src, Rank dst, std::span<const Piece> pieces) {
     if (keeps_offsets) offset_.push_back(piece.offset);
   }
   if (keeps_piece_ends) piece_end_.push_back(pieces_.size());
+  if (keeps_paths) path_.push_back(path);
 }
 
 void Schedule::add_whole(const CommMatrix& matrix, MessageId id) {
@@ -58,7 +62,7 @@ void Schedule::add_whole(const CommMatrix& matrix, MessageId id) {
 }
 
 Schedule Schedule::of_whole_messages(const CommMatrix& matrix, std::span<const PhaseId> phase_of,
-                                     PhaseId num_phases) {
+                                     PhaseId num_phases, std::span<const std::int64_t> paths) {
   std::vector<std::size_t> next(num_phases, 0);  // counting sort by phase; ids stay ascending
   for (const PhaseId phase : phase_of) ++next[phase];
   Schedule schedule(matrix.num_ranks());
@@ -70,9 +74,12 @@ Schedule Schedule::of_whole_messages(const CommMatrix& matrix, std::span<const P
     begin += count;
   }
   schedule.pieces_.resize(phase_of.size());
+  const bool has_paths = std::ranges::any_of(paths, [](std::int64_t path) { return path != no_path; });
+  if (has_paths) schedule.path_.resize(phase_of.size());
   for (MessageId id = 0; id < phase_of.size(); ++id) {
     const std::size_t place = next[phase_of[id]]++;
     schedule.pieces_[place] = {matrix.bytes(id), id, matrix.src(id), matrix.dst(id)};
+    if (has_paths) schedule.path_[place] = paths[id];
   }
   return schedule;
 }
@@ -80,7 +87,7 @@ Schedule Schedule::of_whole_messages(const CommMatrix& matrix, std::span<const P
 bool operator==(const Schedule& a, const Schedule& b) {
   // Not memberwise: a begin_phase() that nothing followed leaves an entry in phase_begin_ that is no phase.
   return a.num_ranks_ == b.num_ranks_ && a.num_phases() == b.num_phases() && a.pieces_ == b.pieces_ &&
-         a.offset_ == b.offset_ && a.piece_end_ == b.piece_end_ &&
+         a.offset_ == b.offset_ && a.piece_end_ == b.piece_end_ && a.path_ == b.path_ &&
          std::equal(a.phase_begin_.begin(), a.phase_begin_.begin() + a.num_phases(), b.phase_begin_.begin());
 }
 

@@ -77,9 +77,9 @@ std::vector<PhaseId> phases_by_decomposition(RegularGraph graph, MessageId degre
   return phase_of;
 }
 
-/// The most messages that a host has for others, or gets from them.
-MessageId most_messages(std::span<const Ends> messages, const Hosts& hosts) {
-  std::vector<MessageId> sent(static_cast<std::size_t>(hosts.num_hosts()), 0);
+/// The most messages that a node has for others, or gets from them.
+MessageId most_messages(std::span<const Ends> messages, Rank num_nodes) {
+  std::vector<MessageId> sent(static_cast<std::size_t>(num_nodes), 0);
   std::vector<MessageId> received(sent);
   MessageId most = 0;
   for (const auto& [src, dst, message] : messages)
@@ -106,17 +106,21 @@ Schedule make_coloring(const Problem& problem) {
   return Schedule::of_whole_messages(problem.matrix, phase_of, degree);
 }
 
+std::vector<PhaseId> color_between_nodes(Rank num_nodes, std::span<const Ends> messages,
+                                         MessageId num_messages) {
+  if (messages.empty()) return std::vector<PhaseId>(num_messages, 0);
+  const MessageId degree = most_messages(messages, num_nodes);
+  return phases_by_decomposition(RegularGraph(num_nodes, messages, degree), degree, num_messages);
+}
+
 std::vector<PhaseId> color_hosts(const Problem& problem, const Hosts& hosts) {
   const CommMatrix& matrix = problem.matrix;
   std::vector<Ends> between;
   for (MessageId id = 0; id < matrix.num_messages(); ++id)
     if (!hosts.same(matrix.src(id), matrix.dst(id)))
       between.push_back({hosts.host_of(matrix.src(id)), hosts.host_of(matrix.dst(id)), id});
-  if (between.empty()) return std::vector<PhaseId>(matrix.num_messages(), 0);
   std::ranges::stable_sort(between, {}, &Ends::src);
-  const MessageId degree = most_messages(between, hosts);
-  return phases_by_decomposition(RegularGraph(hosts.num_hosts(), between, degree), degree,
-                                 matrix.num_messages());
+  return color_between_nodes(hosts.num_hosts(), between, matrix.num_messages());
 }
 
 }  // namespace nuice::sched

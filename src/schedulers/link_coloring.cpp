@@ -186,10 +186,10 @@ class Ejection {
 
 }  // namespace
 
-Schedule make_link_coloring(const Problem& problem) {
+Schedule color_on_paths(const Problem& problem, std::span<const std::int64_t> paths) {
   const CommMatrix& matrix = problem.matrix;
   if (matrix.num_messages() == 0) return Schedule(matrix.num_ranks());
-  const Routes routes(problem);
+  const Routes routes(problem, paths);
   Packing packing(matrix, routes);
   pack_first_fit(packing, matrix.num_messages());
   const PhaseId bound = phase_bound(matrix, packing);
@@ -200,7 +200,9 @@ Schedule make_link_coloring(const Problem& problem) {
     phase_of = packing.phases();
     num_phases = packing.num_phases();
   }
-  return Schedule::of_whole_messages(matrix, phase_of, num_phases);
+  return Schedule::of_whole_messages(matrix, phase_of, num_phases, paths);
 }
+
+Schedule make_link_coloring(const Problem& problem) { return color_on_paths(problem, {}); }
 
 }  // namespace nuice::sched

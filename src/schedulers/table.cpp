@@ -315,6 +315,19 @@ constexpr std::array built_in{
         .gathers = true,
         .tried_with = Paces(Pace::at_once, Pace::phases, Pace::notices)},
     Scheduler{
+        .name = "path_coloring",
+        .summary = "a path for every message too: on full fat trees the fewest phases, elsewhere searched",
+        .source = "Slepian 1952, Duguid 1959, Rosenthal 1973",
+        .guarantees = direct | one_port | link_free,
+        .randomized = false,
+        .make = make_path_coloring,
+        .why_not = why_not_link_free,
+        .expected_phases = fewest,
+        .expected_unevenness = 0.7,
+        .planning_passes = 50,
+        .gathers = true,
+        .tried_with = Paces::none()},  // no MPI lets a sender choose
+    Scheduler{
         .name = "link_list",
         .summary =
             "an order for depend: whose busiest port or link has most left goes first, long ones in parts",

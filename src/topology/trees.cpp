@@ -92,6 +92,12 @@ class FatTree final : public NamedTopology {
     return paths;
   }
 
+  std::vector<TreeLevel> levels() const override {
+    std::vector<TreeLevel> result;
+    for (const Level& level : levels_) result.push_back({level.ranks, level.up_cables});
+    return result;
+  }
+
   /// The digits of the path are the cables; d-mod-k takes those of dst.
   void append_path(Rank src, Rank dst, std::int64_t path, std::vector<LinkId>& route) const override {
     std::size_t l = 0;

@@ -241,6 +241,38 @@ TEST(Packets, RandomPathsAreDrawnFromThoseOfTheTopology) {
   EXPECT_EQ(run(Routing::spray, 1).packet_hops, run(Routing::table, 1).packet_hops);
 }
 
+Schedule without_paths(const Schedule& schedule) {
+  Schedule result(schedule.num_ranks());
+  for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
+    result.begin_phase();
+    for (const Transfer transfer : schedule.transfers(phase)) {
+      const Piece piece = transfer.pieces[0];
+      result.add(transfer.src, transfer.dst, {&piece, 1});
+    }
+  }
+  return result;
+}
+
+TEST(Packets, BothSimulatorsFollowThePathsOfASchedule) {
+  const Machine machine = parse_machine(
+      "topology = \"fattree:8x8\"\n[message]\nstart_up = \"1 us\"\n[port]\nbandwidth = \"1 GB/s\"\n", "test");
+  const CommMatrix matrix = random_regular(64, 6, {262144, 1}, 3);
+  const Schedule plan =
+      make_schedule(Problem{.matrix = matrix, .topology = machine.topology.get()}, "path_coloring");
+  const Schedule routed = without_paths(plan);
+  const SimulationOptions phased{.executor = "phased"};
+  EXPECT_EQ(simulate(matrix, plan, machine, phased).link_contention, 0U);
+  EXPECT_GT(simulate(matrix, routed, machine, phased).link_contention, 0U);
+  for (const Routing routing : {Routing::table, Routing::random}) {
+    const PacketRun chosen =
+        simulate_packets(matrix, plan, machine, {.executor = "depend", .routing = routing});
+    EXPECT_LT(chosen.slots, 1.2 * chosen.port_bound_slots);
+    const PacketRun other =
+        simulate_packets(matrix, routed, machine, {.executor = "depend", .routing = routing});
+    EXPECT_GT(other.link_bound_slots, chosen.link_bound_slots);
+  }
+}
+
 TEST(Packets, WhatCannotBeIsRefused) {
   const CommMatrix matrix = shift(8, 1, packet);
   const Schedule schedule = make_schedule(matrix, "ac");

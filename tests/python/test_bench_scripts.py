@@ -291,6 +291,8 @@ def test_packets() -> None:
     assert {f["part"] for f in figures} == {"orders", "routing", "speed"}
     bounded = ("fifo", "voq")
     assert all(f[key] >= 1 for f in figures for key in bounded if key in f)
+    equal = [f for f in figures if f.get("method") == "path_coloring:depend" and f["sizes"] == "equal"]
+    assert equal and min(f["voq"] for f in equal) < 1.1
 
 
 @pytest.mark.skipif(shutil.which("caminos") is None, reason="caminos is not installed")

@@ -193,7 +193,10 @@ def test_show_says_what_routes_cost(nuice_command, matrix_file: Path) -> None:
     assert result["link_bytes"] == bounds.bytes
     assert result["link_to_port"] == bounds.bytes / nuice.lower_bounds(MATRIX).max_port_bytes
     assert "busiest link" in nuice_command("show", "a.mtx", "--topology", "mesh:8").out
+    assert result["chosen_paths_phases"] is None
     assert "no route has links" in nuice_command("show", "a.mtx", "--topology", "crossbar:8").out
+    shown = nuice_command("show", "a.mtx", "--topology", "fattree:2x2x2").out
+    assert f"; {result['max_degree']} with chosen paths (path_coloring)" in shown
 
 
 def test_show_counts_messages_of_ranks_to_themselves_apart(nuice_command, tmp_path: Path) -> None:

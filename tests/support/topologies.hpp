@@ -32,13 +32,10 @@ inline const Topology& network_of(bool tree, Rank num_ranks) {
   return *kind[d];
 }
 
-/// One that the row takes; null where it needs none.
+/// A tree for the row that chooses paths, else a hypercube; null where it needs none.
 inline const Topology* network_for(const Scheduler& scheduler, Rank num_ranks) {
   if (!scheduler.needs_topology()) return nullptr;
-  const CommMatrix nothing = CommMatrix::from_messages(num_ranks, {});
-  const Topology& cube = network_of(false, num_ranks);
-  return scheduler.why_not({.matrix = nothing, .topology = &cube}).empty() ? &cube
-                                                                           : &network_of(true, num_ranks);
+  return &network_of(scheduler.name == "path_coloring", num_ranks);
 }
 
 /// Most transfers of one phase over a link, less what it may carry, over all phases and links; above 0: contention.
@@ -49,7 +46,7 @@ inline double worst_excess(const Schedule& schedule, const Topology& topology) {
     std::map<LinkId, double> load;
     for (const Transfer& transfer : schedule.transfers(phase)) {
       std::vector<LinkId> route;
-      topology.append_route(transfer.src, transfer.dst, route);
+      topology.append_way(transfer.src, transfer.dst, transfer.path, route);
       for (const LinkId link : route) {
         const double capacity = topology.link(link).capacity;
         load[link] += 1;

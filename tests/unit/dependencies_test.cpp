@@ -72,9 +72,24 @@ TEST(Dependencies, OrderAllThatShareAnything) {
   }
 }
 
-TEST(Dependencies, NeedANetworkOfAllRanks) {
+TEST(Dependencies, AreOfTheChosenPaths) {
+  const auto tree = make_topology("fattree:2x2");
   const std::vector<Message> entries{{0, 2, 5}, {1, 3, 5}};
-  const Schedule schedule = make_schedule(CommMatrix::from_messages(4, entries), "coloring");
+  const CommMatrix matrix = CommMatrix::from_messages(4, entries);
+  const auto over = [&](std::int64_t first, std::int64_t second) {
+    Schedule schedule(4);
+    for (const auto& [message, path] : {std::pair{0U, first}, std::pair{1U, second}}) {
+      const Piece whole{message, 0, 5};
+      schedule.begin_phase();
+      schedule.add(matrix.src(message), matrix.dst(message), {&whole, 1}, path);
+    }
+    return schedule;
+  };
+  EXPECT_EQ(dependencies(over(1, 1), tree.get()).before.size(), 1U);
+  EXPECT_EQ(dependencies(over(0, 1), tree.get()).before.size(), 0U);
+  EXPECT_EQ(dependencies(over(no_path, 1), tree.get()).before.size(), 0U);  // d-mod-k takes path 0 to rank 2
+  EXPECT_ERROR(dependencies(over(0, 2), tree.get()), ErrorCode::mismatch, {"path 2", "has 2"});
+  const Schedule schedule = over(0, 1);
   EXPECT_ERROR(dependencies(schedule, make_topology("crossbar:3").get()), ErrorCode::mismatch, {"ranks"});
 }
 

@@ -39,6 +39,7 @@ enum class ViolationKind {
   too_many_phases,  ///< fewest_phases: more phases than the maximum degree.
   too_many_bytes,   ///< fewest_bytes: phase_bytes() is more than the busiest rank sends or receives.
   link_contention,  ///< link_free: more transfers of a phase over a link than it has slots.
+  bad_path,         ///< link_free: a transfer over a path that the network does not have.
   wrong_num_ranks,  ///< Schedule and matrix differ in their number of ranks.
 };
 std::string_view violation_name(ViolationKind kind);

@@ -6,13 +6,15 @@
 //   transfer = src -> dst, carries one or more pieces
 //   piece    = byte range [offset, offset + bytes) of one message
 //
+// A transfer may say which path of the network it takes (Topology::append_path()), where its sender can choose.
+//
 // One type holds every plan: one phase without order (AC), whole messages in partial permutations (LP, RS_N,
 // ...), split messages (pieces of one message in several phases) and store-and-forward (a transfer whose ends
 // are not the message's). A phase is never empty. Inside a phase the order of transfers is kept: it is the
 // order in which a rank posts its sends when a phase has several.
 //
 // Memory: 24 bytes per piece; 8 more per piece as soon as one does not begin at offset 0, and 8 more per
-// transfer as soon as one carries several pieces.
+// transfer as soon as one carries several pieces, or as soon as one has a path.
 #pragma once
 
 #include <cstddef>
@@ -75,6 +77,7 @@ struct Transfer {
   Rank src;
   Rank dst;
   Pieces pieces;
+  std::int64_t path = no_path;  ///< no_path: the network's own route.
   Bytes bytes() const;
 };
 
@@ -87,6 +90,8 @@ class Schedule {
   std::size_t num_transfers() const { return piece_end_.empty() ? pieces_.size() : piece_end_.size(); }
 
   std::size_t num_pieces() const { return pieces_.size(); }
+  /// Whether any transfer has a path.
+  bool has_paths() const { return !path_.empty(); }
 
   Transfer transfer(std::size_t index) const;
   /// The transfers of a phase, as a range of Transfer.
@@ -100,14 +105,14 @@ class Schedule {
   /// Later transfers belong to a new phase. Does nothing while the present phase is empty.
   void begin_phase();
   /// Throws Error invalid_argument for a transfer without pieces.
-  void add(Rank src, Rank dst, std::span<const Piece> pieces);
+  void add(Rank src, Rank dst, std::span<const Piece> pieces, std::int64_t path = no_path);
   /// Adds the whole message, straight from its source to its destination.
   void add_whole(const CommMatrix& matrix, MessageId id);
   /// Every message whole and straight, message id in phase phase_of[id] < num_phases. Inside a phase transfers
   /// are in the order of ids, that is by sender; phases without messages are left out.
   /// O(messages + num_phases), and no memory beyond the schedule but 8 bytes per phase.
   static Schedule of_whole_messages(const CommMatrix& matrix, std::span<const PhaseId> phase_of,
-                                    PhaseId num_phases);
+                                    PhaseId num_phases, std::span<const std::int64_t> paths = {});
 
   friend bool operator==(const Schedule& a, const Schedule& b);
 
@@ -133,6 +138,7 @@ class Schedule {
   std::vector<StoredPiece> pieces_;       // by piece
   std::vector<Bytes> offset_;             // by piece; empty while all are 0
   std::vector<std::size_t> piece_end_;    // by transfer; empty while every transfer has one piece
+  std::vector<std::int64_t> path_;        // by transfer; empty while none has one
 };
 
 inline Piece Pieces::Iterator::operator*() const {

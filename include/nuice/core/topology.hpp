@@ -33,6 +33,12 @@ struct Link {
   }
 };
 
+/// A level of a tree of switches, the lowest first.
+struct TreeLevel {
+  Rank ranks;   ///< In a subtree of this level; rank r is in the subtree r / ranks.
+  Rank cables;  ///< Upwards, of each switch; 0 at the top.
+};
+
 /// Immutable; all functions may be called by several threads at once.
 class Topology {
  public:
@@ -53,14 +59,18 @@ class Topology {
   /// Requires 0 <= src, dst < num_ranks(). O(length of the route).
   virtual void append_route(Rank src, Rank dst, std::vector<LinkId>& route) const = 0;
 
-  /// Paths among which random or adaptive routing chooses (Routing::random, Routing::spray). At least 1. O(levels).
+  /// Paths among which a sender that can choose (path_coloring), or random or adaptive routing, chooses. At least 1. O(levels).
   virtual std::int64_t num_paths(Rank /*src*/, Rank /*dst*/) const { return 1; }
   /// As append_route(), over path 0 .. num_paths(src, dst) - 1. append_route()'s is one of them.
   virtual void append_path(Rank src, Rank dst, std::int64_t /*path*/, std::vector<LinkId>& route) const {
     append_route(src, dst, route);
   }
-  /// As append_path(), or append_route() where path is no_path.
+  /// As append_path(), or append_route() where path is no_path. Throws Error mismatch for a path that does not exist.
   void append_way(Rank src, Rank dst, std::int64_t path, std::vector<LinkId>& route) const;
+
+  /// Of trees in which every switch below the top has as many cables upwards as its level says, each to another switch,
+  /// and where the digits of a path, the lowest first, are the cables taken upwards. Empty: it is no such tree.
+  virtual std::vector<TreeLevel> levels() const { return {}; }
 
   /// For people: "rank 5", "switch 2" (the third one), or the name that a file gives.
   virtual std::string vertex_name(std::int32_t vertex) const;

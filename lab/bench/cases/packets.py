@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lossless networks in simulation, packet by packet: orders, executors and adaptive routing compared with
-sending all at once.
+"""Lossless networks in simulation, packet by packet: orders, executors, adaptive routing and chosen paths
+compared with sending all at once.
 
 Times over the bound of the busiest link (routing: of the busiest port), both kinds of queues; messages of
 256 KiB, or of 32 KiB to 1 MiB. Then the speed of the simulator itself, in packet hops a second of
@@ -59,13 +59,14 @@ def orders(topology, sizes, matrices):
         yield row
 
 
+CHOSEN = ["path_coloring:depend", "path_coloring:phased"]
 DRAGONFLY = "dragonfly:a=8,h=4,p=4,g=9"  # 288 ranks in groups of 32; four cables between any two
 
 
 def routing(topology, sizes, matrices):
-    """Over the port's bound: static routes or adaptive ones (spray)."""
+    """Over the port's bound: static routes, adaptive ones (spray) or chosen paths."""
     machine, network = machine_of(topology), nuice.make_topology(topology)
-    for method in ("ac:async", "ac:async spray", "link_list:depend"):
+    for method in ("ac:async", "ac:async spray", "link_list:depend", *CHOSEN):
         scheduler, (executor, *spray) = method.split(":")[0], method.split(":")[1].split()
         plans = [(matrix, planned(matrix, scheduler, topology=network).schedule) for matrix in matrices]
         row = {"part": "routing", "topology": topology, "sizes": sizes, "method": method}
@@ -120,7 +121,7 @@ CASE = Case(
             where=lambda row: row["part"] == "orders",
         ),
         Table(
-            "simulation, over the busiest port's bound; static routes or adaptive ones (spray)",
+            "simulation, over the busiest port's bound; static routes, adaptive ones (spray), chosen paths",
             "topology | sizes | method | fifo .2f | voq .2f",
             where=lambda row: row["part"] == "routing",
         ),

@@ -133,7 +133,16 @@ def link_figures(matrix: CommMatrix, network: Topology) -> dict[str, Any]:
         "link_bytes_at": f"{network.vertex_name(link.src)} -> {network.vertex_name(link.dst)}",
         "link_to_port": links.bytes / port_bytes if port_bytes else 0.0,
         "link_phases": links.phases,
+        "chosen_paths_phases": _phases_on_chosen_paths(matrix, network),
     }
+
+
+def _phases_on_chosen_paths(matrix: CommMatrix, network: Topology) -> int | None:
+    """None where the network has one path for every message."""
+    ends = zip(matrix.src.tolist(), matrix.dst.tolist(), strict=True)
+    if all(network.num_paths(src, dst) == 1 for src, dst in ends):
+        return None
+    return _core.make_schedule(matrix, "path_coloring", topology=network)[0].num_phases
 
 
 def _spread(values: Any) -> dict[str, float]:
@@ -183,6 +192,8 @@ def _show(console: Any, matrix: CommMatrix, result: dict[str, Any]) -> None:
             f"{result['link_to_port']:.2f} times the busiest port"
         )
         lines["link-free"] = f"{result['link_phases']} phases at least on its routes"
+        if result["chosen_paths_phases"]:
+            lines["link-free"] += f"; {result['chosen_paths_phases']} with chosen paths (path_coloring)"
     elif "topology" in result:
         lines["busiest link"] = "none: no route has links"
     if result["plot"]:

@@ -128,11 +128,19 @@ class ScheduleReader {
     Rank src = 0;
     Rank dst = 0;
     if (words_.size() < 3 || !core::parse_number(words_[0], src) || !core::parse_number(words_[1], dst)) {
-      lines_.fail("expected \"SRC DST MSG_SRC>MSG_DST:OFFSET+BYTES ...\"");
+      lines_.fail("expected \"SRC DST [@PATH] MSG_SRC>MSG_DST:OFFSET+BYTES ...\"");
+    }
+    auto words = std::span(words_).subspan(2);
+    std::int64_t path = no_path;
+    if (words[0].starts_with('@')) {
+      if (!core::parse_number(words[0].substr(1), path) || path < 0)
+        lines_.fail("\"" + std::string(words[0]) + "\" is no path @NUMBER");
+      words = words.subspan(1);
+      if (words.empty()) lines_.fail("a transfer without pieces");
     }
     pieces_.clear();
-    for (const std::string_view word : std::span(words_).subspan(2)) pieces_.push_back(parse_piece(word));
-    schedule.add(src, dst, pieces_);
+    for (const std::string_view word : words) pieces_.push_back(parse_piece(word));
+    schedule.add(src, dst, pieces_, path);
   }
 
   /// "0>1:0+1024"
@@ -194,6 +202,7 @@ void write_schedule(std::ostream& out, const ScheduleRecord& record, const CommM
     out << "phase " << phase << " transfers " << transfers.size() << '\n';
     for (const Transfer& transfer : transfers) {
       out << transfer.src << ' ' << transfer.dst;
+      if (transfer.path != no_path) out << " @" << transfer.path;
       for (const Piece& piece : transfer.pieces) {
         out << ' ' << matrix.src(piece.message) << '>' << matrix.dst(piece.message) << ':' << piece.offset
             << '+' << piece.bytes;

@@ -83,8 +83,8 @@ class Run {
     std::vector<Way> result;
     for (const machine::Move& move : program_.moves) {
       first_way_.push_back(static_cast<std::uint32_t>(result.size()));
-      if (routing_ == Routing::table) {
-        result.push_back({move.src, move.dst, no_path});
+      if (move.path != no_path || routing_ == Routing::table) {
+        result.push_back({move.src, move.dst, move.path});
         continue;
       }
       const auto paths = static_cast<std::uint64_t>(machine_.topology->num_paths(move.src, move.dst));
@@ -130,8 +130,8 @@ class Run {
 
   /// Links count where it is known which messages cross them.
   Dependencies find_dependencies() const {
-    return dependencies(schedule_, routing_ == Routing::table ? machine_.topology.get() : nullptr,
-                        2 * options_.early_bytes);
+    const bool known = routing_ == Routing::table || schedule_.has_paths();
+    return dependencies(schedule_, known ? machine_.topology.get() : nullptr, 2 * options_.early_bytes);
   }
 
   machine::Senders::Rules rules() const {

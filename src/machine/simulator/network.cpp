@@ -59,7 +59,7 @@ void Network::submit(TransferId id, const Move& move, double wire, double now) {
   journey.dst = move.dst;
   journey.wire = wire;
   journey.together = move.together;
-  machine_.topology->append_route(move.src, move.dst, routes_of_[id]);
+  machine_.topology->append_way(move.src, move.dst, move.path, routes_of_[id]);
   if (has_room(machine_.sends_at_once, ports_[at(move.src)].sending)) {
     take_port(id, now);
   } else {

@@ -34,7 +34,7 @@ std::vector<Move> moves_of(const Schedule& schedule, const Machine& machine) {
   for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
     for (const Transfer transfer : schedule.transfers(phase)) {
       const Bytes bytes = transfer.bytes();
-      moves.push_back({transfer.src, transfer.dst, bytes, phase});
+      moves.push_back({transfer.src, transfer.dst, bytes, phase, transfer.path});
       if (transfer.pieces.size() > 1) moves.back().packing_s = copy_byte_s * static_cast<double>(bytes);
     }
   }

@@ -36,6 +36,7 @@ struct Move {
   Rank dst = 0;
   Bytes bytes = 0;
   PhaseId phase = 0;
+  std::int64_t path = no_path;
   bool together = false;      ///< Half of an exchange that both partners begin together.
   std::uint32_t missing = 0;  ///< Forwarded pieces that have not arrived at src.
   double packing_s = 0;       ///< Of pieces into one transfer, at both ends.

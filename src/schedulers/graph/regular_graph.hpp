@@ -77,4 +77,9 @@ class RegularGraph {
   Random random_{1};                // any seed: it changes the colouring, not the number of colours
 };
 
+/// By message: its colour, of as few as a node has messages, as coloring finds them. Messages by ascending src, of ids below
+/// num_messages.
+std::vector<PhaseId> color_between_nodes(Rank num_nodes, std::span<const Ends> messages,
+                                         MessageId num_messages);
+
 }  // namespace nuice::sched

@@ -7,14 +7,14 @@
 
 namespace nuice::sched {
 
-Routes::Routes(const Problem& problem) {
+Routes::Routes(const Problem& problem, std::span<const std::int64_t> paths) {
   const CommMatrix& matrix = problem.matrix;
   const Topology& topology = *problem.topology;
   std::vector<MessageId> crossed_by(static_cast<std::size_t>(topology.num_links()), 0);
   begin_.reserve(std::size_t{matrix.num_messages()} + 1);
   for (MessageId id = 0; id < matrix.num_messages(); ++id) {
     begin_.push_back(links_.size());
-    topology.append_route(matrix.src(id), matrix.dst(id), links_);
+    topology.append_way(matrix.src(id), matrix.dst(id), paths.empty() ? no_path : paths[id], links_);
     for (std::size_t i = begin_.back(); i < links_.size(); ++i)
       ++crossed_by[static_cast<std::size_t>(links_[i])];
   }

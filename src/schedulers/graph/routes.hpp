@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The links that each message crosses, as far as they matter, and which messages use them in a phase. For schedulers without
-// link contention (rs_nl, rs_nlh, link_coloring, link_list).
+// link contention (rs_nl, rs_nlh, link_coloring, link_list, path_coloring).
 //
 // A link that no more messages cross than it has slots never stands in the way and is left out; the others are numbered
 // from 0. Memory: 4 bytes per link of a route, 4 bytes per link of the network.
@@ -16,8 +16,8 @@ namespace nuice::sched {
 
 class Routes {
  public:
-  /// Requires why_not_link_free() (rows.hpp) to be empty.
-  explicit Routes(const Problem& problem);
+  /// paths: of each message, or empty: the network's own routes. Requires why_not_link_free() (rows.hpp) to be empty.
+  explicit Routes(const Problem& problem, std::span<const std::int64_t> paths = {});
 
   std::span<const std::int32_t> of(MessageId id) const {
     return {links_.data() + begin_[id], begin_[id + 1] - begin_[id]};
