@@ -59,14 +59,13 @@ def orders(topology, sizes, matrices):
         yield row
 
 
-CHOSEN = ["path_coloring:depend", "path_coloring:phased"]
 DRAGONFLY = "dragonfly:a=8,h=4,p=4,g=9"  # 288 ranks in groups of 32; four cables between any two
 
 
 def routing(topology, sizes, matrices):
     """Over the port's bound: static routes, adaptive ones (spray) or chosen paths."""
     machine, network = machine_of(topology), nuice.make_topology(topology)
-    for method in ("ac:async", "ac:async spray", "link_list:depend", *CHOSEN):
+    for method in ("ac:async", "ac:async spray", "link_list:depend", "path_coloring:depend"):
         scheduler, (executor, *spray) = method.split(":")[0], method.split(":")[1].split()
         plans = [(matrix, planned(matrix, scheduler, topology=network).schedule) for matrix in matrices]
         row = {"part": "routing", "topology": topology, "sizes": sizes, "method": method}
