@@ -82,7 +82,7 @@ def test_heat(program: str) -> None:
 
 
 def test_bench_of_the_overhead() -> None:
-    bench = Path(__file__).parents[2] / "lab" / "bench" / "run.py"
+    bench = Path(__file__).parents[2] / "bench" / "run.py"
     done = run(1, str(bench), "python_overhead", "--json", "--reps", "500", "--rounds", "3")
     figures = json.loads(done.stdout)
     assert 0 < figures["c_us"] < figures["python_us"], done.stderr

@@ -19,7 +19,7 @@ namespace {
 __extension__ using Wide = __int128;
 
 /// Mean bytes of a field in a message above which fields without gaps travel one by one. About where both take as long
-/// between two ranks of one machine (lab/bench/run.py fields): MPI copies once what lies in one place, a datatype's parts twice.
+/// between two ranks of one machine (bench/run.py fields): MPI copies once what lies in one place, a datatype's parts twice.
 constexpr Bytes together_up_to = 8192;
 
 [[noreturn]] void fail(const std::string& text) { throw Error(ErrorCode::invalid_argument, text); }
