@@ -201,7 +201,7 @@ bench: build
 # Debian's PETSc and fftw_mpi are linked with Debian's MPI: nuice is built with it too, apart from the rest.
 bench-peers: build/python/.installed
 	NUICE_PEERS=1 tools/setup.sh
-	cmake -S . -B build/peers -G Ninja -DCMAKE_BUILD_TYPE=Release -DNUICE_BUILD_MPI=ON -DNUICE_BUILD_TESTS=OFF -DNUICE_BENCH_PETSC=ON \
+	cmake -S . -B build/peers -G Ninja -DCMAKE_BUILD_TYPE=Release -DNUICE_BUILD_MPI=ON -DNUICE_BUILD_TOOLS=ON -DNUICE_BUILD_AM=ON -DNUICE_BENCH_PETSC=ON \
 	  -DMPI_CXX_COMPILER=/usr/bin/mpicxx -DMPIEXEC_EXECUTABLE=/usr/bin/mpiexec >build/peers.log
 	cmake --build build/peers --target nuice-cg nuice-fft2d nuice-bench
 	$(BIN)/python bench/run.py peers --build build/peers

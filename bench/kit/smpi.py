@@ -48,6 +48,6 @@ def smpirun(
 def build(folder: Path, *targets: str) -> None:
     """Of this tree, with SimGrid's compiler; again only what changed. Raises Failed."""
     configure = ["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
-    configure += ["-DCMAKE_CXX_COMPILER=smpicxx", "-DNUICE_BUILD_MPI=ON", "-DNUICE_BUILD_TESTS=OFF"]
-    call([*configure, "-DCMAKE_DISABLE_FIND_PACKAGE_ucx=ON"], timeout_s=3600)
+    configure += ["-DCMAKE_CXX_COMPILER=smpicxx", "-DNUICE_BUILD_MPI=ON", "-DNUICE_BUILD_TOOLS=ON"]
+    call([*configure, "-DNUICE_BUILD_AM=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_ucx=ON"], timeout_s=3600)
     call(["cmake", "--build", folder, "--target", *targets], timeout_s=3600)
