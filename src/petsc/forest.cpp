@@ -131,7 +131,7 @@ PetscErrorCode Forest::decide(PetscSF sf, const Options& options, nuice_directio
   }
   PetscCall(PetscTime(&end_s));
   units.set_up_s = end_s - begin_s;
-  units.is_decided = true;
+  units.state = units.plan != nullptr ? UnitPlan::State::planned : UnitPlan::State::basics;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -142,13 +142,14 @@ PetscErrorCode Forest::next_turn(PetscSF sf, const Options& options, std::int64_
   if (unit_bytes <= 0) PetscFunctionReturn(PETSC_SUCCESS);
   UnitPlan& units = plan_for(unit_bytes);
   ++units.uses;
-  const bool counts = units.is_decided || units.uses >= options.planned_at;
-  if (counts && !units.is_decided) PetscCall(decide(sf, options, direction, units));
-  if (units.plan != nullptr) {
+  if (units.state == UnitPlan::State::counted && units.uses >= options.planned_at)
+    PetscCall(decide(sf, options, direction, units));
+  if (units.state == UnitPlan::State::planned) {
     turn->route = &units.route(unit_bytes, direction);
     PetscCall(turn_of(sf, options, units, turn));
   }
-  const bool is_for_good = counts && (turn->route == nullptr || turn->route->is_basics());
+  const bool is_for_good = units.state == UnitPlan::State::basics ||
+                           (units.state == UnitPlan::State::planned && turn->route->is_basics());
   num_by_basic_ = is_for_good ? std::min(num_by_basic_ + 1, settled) : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
