@@ -27,10 +27,9 @@
 namespace nuice::mpi {
 namespace {
 
-/// Programs have a few shapes of calls; each keeps its memory.
+/// Shapes of calls, each of which keeps its memory. The one used longest ago goes; time steps have fewer.
 constexpr std::size_t most_kept = 16;
-constexpr int fault_tag = 0;
-constexpr int letter_tag = 1;
+enum CallTag : int { fault_tag, letter_tag };
 
 /// What a rank tells the others when it fails.
 struct Fault {
