@@ -105,7 +105,7 @@ PetscErrorCode Forest::make_plan(PetscSF sf, const Options& options, UnitPlan& u
 PetscErrorCode Forest::decide(PetscSF sf, const Options& options, nuice_direction direction,
                               UnitPlan& units) {
   const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(sf));
-  const char *executor = nullptr, *why = nullptr, *advice = nullptr, *methods = nullptr;
+  const char *executor = nullptr, *advice = nullptr, *methods = nullptr;
   double num_messages = 0;
   PetscLogDouble begin_s = 0, end_s = 0;
 
@@ -116,12 +116,11 @@ PetscErrorCode Forest::decide(PetscSF sf, const Options& options, nuice_directio
   Route& first = units.route(units.unit_bytes, direction);
   PetscCall(add_lane(sf, units, first));
   PetscCallNuice(comm, nuice_exchange_text(first.lanes.front()->exchange, "executor", &executor));
-  PetscCallNuice(comm, nuice_exchange_text(first.lanes.front()->exchange, "why", &why));
   PetscCallNuice(comm, nuice_exchange_text(first.lanes.front()->exchange, "methods", &methods));
   PetscCallNuice(comm, nuice_plan_text(units.plan, "advice", &advice));
   PetscCallNuice(comm, nuice_plan_figure(units.plan, "messages", &num_messages));
   units.executor = executor;
-  units.why = *why != '\0' ? why : std::string(advice, std::strcspn(advice, "\n"));
+  units.why = std::string(advice, std::strcspn(advice, "\n"));
   const bool tries_others = *methods != '\0';
   const bool is_basics = !options.names_a_way() && units.executor == at_once && !tries_others;
   if (is_basics || num_messages == 0) {
