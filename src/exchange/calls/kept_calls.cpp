@@ -300,7 +300,8 @@ void KeptCalls::run(MPI_Comm parent, const CallArguments& call) {
   if (!failed_) tell_others(*wrong);
   failed_ = wrong;
   while (!kept_.empty()) {
-    if (kept_.back()->far && kept_.back()->far->state_->running) kept_.back()->far->state_->run->cancel();
+    if (kept_.back()->far && kept_.back()->far->state_->standing != Exchange::State::Standing::idle)
+      kept_.back()->far->state_->run->cancel();
     kept_.back()->near.cancel();
     leave_to_mpi(std::move(kept_.back()));
     kept_.pop_back();
