@@ -31,7 +31,7 @@ def build_peers(mpicxx: str, folder: Path, *names: str) -> dict[str, Path]:
         raise CannotRun(f"{mpicxx} is not here: make bench-peers")
     programs = {}
     command = [mpicxx, "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX", "-O3", "-std=c++20"]
-    command += [f"-I{ROOT / 'include'}", f"-I{ROOT / 'lab'}"]
+    command += [f"-I{ROOT / 'include'}", f"-I{ROOT / 'bench'}"]
     for name in names:
         words = PEERS[name]
         if isinstance(words, str):
