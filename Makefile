@@ -32,8 +32,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 MPI_KIND := $(if $(MPI_HOME),home:$(MPI_HOME),$(or $(NUICE_MPI),wheel))
 SETUP_STAMP := .venv/.setup-done
-CXX_SOURCES := $(shell find include src am data lab apps tests cmake -type f 2>/dev/null) CMakeLists.txt CMakePresets.json
-PYTHON_SOURCES := $(shell find include src data python lab/papers/nuice_papers cmake -type f -not -name '*.py' 2>/dev/null) \
+CXX_SOURCES := $(shell find include src am data bench papers tests cmake -type f 2>/dev/null) CMakeLists.txt CMakePresets.json
+PYTHON_SOURCES := $(shell find include src data python papers/nuice_papers cmake -type f -not -name '*.py' 2>/dev/null) \
   CMakeLists.txt pyproject.toml
 # The stamp is not enough when another MPI is asked for than .venv was made for.
 ifneq ($(shell cat .venv/.nuice-mpi 2>/dev/null),$(MPI_KIND))
@@ -67,7 +67,7 @@ build/python/.installed: build/release/.installed $(PYTHON_SOURCES)
 	@mkdir -p build/python && touch $@
 
 $(BIN)/nuice-testbed: $(SETUP_STAMP) Makefile
-	@printf '#!/bin/sh\nexec %s %s "$$@"\n' $(CURDIR)/$(BIN)/python $(CURDIR)/lab/bench/testbed/nuice_testbed.py >$@
+	@printf '#!/bin/sh\nexec %s %s "$$@"\n' $(CURDIR)/$(BIN)/python $(CURDIR)/bench/testbed/nuice_testbed.py >$@
 	@chmod +x $@
 
 build: build/release/.installed build/python/.installed $(BIN)/nuice-testbed
@@ -103,7 +103,7 @@ docs: build
 # Both at once, each on a core; pytest shows its progress, ctest its last lines.
 test-fast: build build/release/.tests
 	ctest --preset release --label-exclude 'mpi|slow|consumer' >build/test-fast.log 2>&1 & ctest=$$!; failed=0; \
-	  $(BIN)/python -m pytest -q -m 'not slow' tests/python lab/papers/tests || failed=1; \
+	  $(BIN)/python -m pytest -q -m 'not slow' tests/python papers/tests || failed=1; \
 	  wait $$ctest || failed=1; tail -n 8 build/test-fast.log; exit $$failed
 
 # InterruptTest runs in release and under ASan only: TSan holds signals back until the next system call, and now and then
@@ -131,7 +131,7 @@ test-unit: $(SETUP_STAMP)
 	$(GIVES_WAY) ctest --preset asan --parallel $(JOBS)
 
 test-python: build
-	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile -m 'not long' tests/python lab/papers/tests
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile -m 'not long' tests/python papers/tests
 
 test-installed-petsc: build
 	if pkg-config --exists PETSc; then $(MAKE) petsc PETSC_WERROR=ON && $(BIN)/python -m pytest -q -m 'not slow' -p no:cacheprovider tests/petsc; fi
@@ -171,7 +171,7 @@ endif
 SOAK_MINUTES ?= 60
 test-all: test build/release/.tests
 	ctest --preset release --label-regex 'slow|unit' --parallel $(JOBS) --output-on-failure
-	$(BIN)/python -m pytest -m long tests/python lab/papers/tests
+	$(BIN)/python -m pytest -m long tests/python papers/tests
 	cmake --preset tsan >/dev/null && cmake --build --preset tsan --target concurrency_test am_test
 	ctest --preset tsan --tests-regex 'PlansMadeAtTheSameTime|Concurrent|ThreadTest'
 	cmake --preset asan-mpi $(WITH_MPI) >/dev/null && cmake --build --preset asan-mpi
@@ -192,19 +192,19 @@ fuzz: $(SETUP_STAMP)
 	@printf '%s\n' $(FUZZ_TARGETS) | ASAN_OPTIONS=max_allocation_size_mb=1032:hard_rss_limit_mb=3072 xargs -P $(JOBS) -I{} sh -c \
 	  'echo "{}: $$(build/fuzz/tests/fuzz/fuzz_{} --seconds $(SECONDS) --save build/fuzz-failed --seed $(or $(SEED),1) tests/fuzz/corpus/{} 2>&1)"'
 
-# Hours: all that `lab/bench/run.py --list` shows but what needs root, another build or other packages. BENCH="NAME --quick" runs that.
+# Hours: all that `bench/run.py --list` shows but what needs root, another build or other packages. BENCH="NAME --quick" runs that.
 BENCH ?= --all --without testbed,build,peers,petsc
 bench: build
-	$(BIN)/python lab/bench/run.py $(BENCH)
+	$(BIN)/python bench/run.py $(BENCH)
 	$(BIN)/mpiexec -n 2 $(BIN)/nuice-am-bench
 
 # Debian's PETSc and fftw_mpi are linked with Debian's MPI: nuice is built with it too, apart from the rest.
 bench-peers: build/python/.installed
 	NUICE_PEERS=1 tools/setup.sh
-	cmake -S . -B build/peers -G Ninja -DCMAKE_BUILD_TYPE=Release -DNUICE_BUILD_MPI=ON -DNUICE_BUILD_TESTS=OFF -DNUICE_BENCH_PETSC=ON \
+	cmake -S . -B build/peers -G Ninja -DCMAKE_BUILD_TYPE=Release -DNUICE_BUILD_MPI=ON -DNUICE_BUILD_TOOLS=ON -DNUICE_BUILD_AM=ON -DNUICE_BENCH_PETSC=ON \
 	  -DMPI_CXX_COMPILER=/usr/bin/mpicxx -DMPIEXEC_EXECUTABLE=/usr/bin/mpiexec >build/peers.log
 	cmake --build build/peers --target nuice-cg nuice-fft2d nuice-bench
-	$(BIN)/python lab/bench/run.py peers --build build/peers
+	$(BIN)/python bench/run.py peers --build build/peers
 
 # MPI Advance as a peer, built from its sources (github.com/mpi-advance/locality_aware): as root, on a test network and on this machine.
 MPI_ADVANCE_SRC ?=
@@ -212,18 +212,18 @@ bench-advance: build
 	cmake --preset release -B build/advance -DNUICE_BUILD_TESTS=OFF $(WITH_MPI) -DMPI_C_COMPILER=$(CURDIR)/$(BIN)/mpicc \
 	  -DNUICE_MPI_ADVANCE=$(abspath $(MPI_ADVANCE_SRC)) >build/advance.log
 	cmake --build build/advance --target nuice-bench
-	$(BIN)/python lab/bench/run.py advance --bench build/advance/lab/bench/nuice_bench/nuice-bench
+	$(BIN)/python bench/run.py advance --bench build/advance/bench/nuice_bench/nuice-bench
 
 # Programs that nobody has changed, with and without `nuice run`: as root, on a test network. HEFFTE_SRC=DIR: heFFTe too, from its sources.
 HEFFTE_SRC ?=
 bench-programs: build
 	NUICE_PROGRAMS=1 tools/setup.sh
-	$(BIN)/python lab/bench/run.py unchanged --programs lammps,spectral,silicon,poisson,partition,sparse --settings rcvbuf=4k+eager=1m \
+	$(BIN)/python bench/run.py unchanged --programs lammps,spectral,silicon,poisson,partition,sparse --settings rcvbuf=4k+eager=1m \
 	  $(if $(HEFFTE_SRC),--heffte $(HEFFTE_SRC))
 
 CXX_FILES = $$(git ls-files '*.cpp' '*.hpp' '*.c' '*.h')
 # Those that the preset release compiles without tests: of others nobody has told clang-tidy where their headers are.
-TIDY_FILES = 'src/*.cpp' 'am/*.cpp' 'lab/*.cpp' 'apps/*.cpp' ':!src/petsc' ':!lab/bench/peers' ':!lab/bench/plan_scale' ':!lab/bench/unchanged' ':!lab/papers/tests' ':!am/tests'
+TIDY_FILES = 'src/*.cpp' 'am/*.cpp' 'bench/*.cpp' 'papers/*.cpp' ':!src/petsc' ':!bench/peers' ':!bench/plan_scale' ':!bench/unchanged' ':!papers/tests' ':!am/tests'
 SINCE ?=
 lint: build
 	clang-format --dry-run --Werror $(CXX_FILES)

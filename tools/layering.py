@@ -164,8 +164,15 @@ MPI_LAYERS = {
     "run",
     "petsc",
 }
-# Only public headers.
-OUTSIDE = ["apps", "lab", "examples", "python/bindings", "am/bench"]
+# Only public headers and their own files, and of the parts next to the library what is named here.
+OUTSIDE = {
+    "bench": set(),
+    "papers": {"bench/kit"},
+    "am/bench": {"bench/kit"},
+    "examples": set(),
+    "python/bindings": set(),
+}
+PARTS = ("bench", "papers")
 INSIDE = {name.split("/")[0] for name in ALLOWED} | {"src"}
 # Targets whose name is not that of their layer.
 TARGETS = {
@@ -239,16 +246,21 @@ def layer_of_target(name):
 
 def check_cmake(root):
     """The link lists of the layers, and paths that leave src."""
-    for path in sorted(path for top in ("src", "am/src") for path in (root / top).rglob("CMakeLists.txt")):
-        text = path.read_text()
-        for folder in re.findall(r"\$\{PROJECT_SOURCE_DIR\}/(\w+)", text):
-            if folder not in TAKEN_BY_CMAKE:
-                yield f"{path.relative_to(root)}: src may not take files from {folder}"
-        for name, body in LAYER_CALL.findall(text):
-            layer = layer_of_target(name)
-            for linked in re.findall(r"\bnuice_(\w+)", body.partition("LINKS")[2]):
-                if layer_of_target(linked) not in ONE_TARGET.get(layer, ALLOWED[layer]):
-                    yield f"{path.relative_to(root)}: {layer} may not link {layer_of_target(linked)}"
+    for top in ("src", "am/src", *PARTS):
+        for path in sorted((root / top).rglob("CMakeLists.txt")):
+            yield from check_cmake_file(root, top, path)
+
+
+def check_cmake_file(root, top, path):
+    text = path.read_text()
+    for folder in re.findall(r"\$\{PROJECT_SOURCE_DIR\}/(\w+)", text):
+        if folder not in TAKEN_BY_CMAKE:
+            yield f"{path.relative_to(root)}: {top} may not take files from {folder}"
+    for name, body in LAYER_CALL.findall(text):
+        layer = layer_of_target(name)
+        for linked in re.findall(r"\bnuice_(\w+)", body.partition("LINKS")[2]):
+            if layer_of_target(linked) not in ONE_TARGET.get(layer, ALLOWED[layer]):
+                yield f"{path.relative_to(root)}: {layer} may not link {layer_of_target(linked)}"
 
 
 def check_folders(root):
@@ -262,6 +274,22 @@ def layer_of_file(room, path):
     if path.is_relative_to(room / "src"):
         return layer_of(path.parent.relative_to(room / "src").as_posix())
     return owner_of_header(path.relative_to(room / "include/nuice").with_suffix("").as_posix())
+
+
+def part_of(root, target):
+    """`bench` or `papers` with the folder in it that an #include line names, or None."""
+    folder = target.partition("/")[0]
+    return next((f"{part}/{folder}" for part in PARTS if (root / part / folder).is_dir()), None)
+
+
+def wrong_outside(root, folder, target):
+    """Why a file of `folder`, one of OUTSIDE, may not include `target`, or None."""
+    if target.split("/")[0] in INSIDE:
+        return f"{target} is not a public header"
+    part = part_of(root, target)
+    if part is None or part in OUTSIDE[folder] or part.partition("/")[0] == folder:
+        return None
+    return f"{folder} may not include from {part}"
 
 
 def check_file(room, layers, path):
@@ -285,11 +313,16 @@ def check(root):
     for room, layers in ((root, ALLOWED.keys() - AM), (root / "am", AM)):
         for path in sources(room / "src") + sources(room / "include"):
             problems += (f"{path.relative_to(root)}{reason}" for reason in check_file(room, layers, path))
+            problems += (
+                f"{path.relative_to(root)}:{number}: may not include from {part}"
+                for number, target in includes(path)
+                if (part := part_of(root, target))
+            )
     for folder in OUTSIDE:
         for path in sources(root / folder):
             for number, target in includes(path):
-                if target.split("/")[0] in INSIDE:
-                    problems.append(f"{path.relative_to(root)}:{number}: {target} is not a public header")
+                if reason := wrong_outside(root, folder, target):
+                    problems.append(f"{path.relative_to(root)}:{number}: {reason}")
     return problems
 
 
@@ -320,12 +353,18 @@ def self_test():
             "src/topology/CMakeLists.txt": "nuice_layer(topology SOURCES a.cpp\n"
             "  LINKS nuice_core nuice_schedulers)\n",
             "src/machine/CMakeLists.txt": "file(GLOB files ${PROJECT_SOURCE_DIR}/python/data/*.toml)\n",
-            "lab/bench/e.cpp": '#include "core/text/file_io.hpp"\n',
+            "bench/e.cpp": '#include "core/text/file_io.hpp"\n',
+            "bench/kit/r.cpp": '#include "lee/maze.hpp"\n',
+            "papers/lee/maze.hpp": '#include "testbed/s.hpp"\n',
+            "bench/testbed/s.hpp": '#include "am/endpoint_core.hpp"\n',
+            "src/topology/t.cpp": '#include "kit/units.hpp"\n',
+            "papers/CMakeLists.txt": "file(GLOB files ${PROJECT_SOURCE_DIR}/bench/*.cpp)\n",
         }
         allowed = {
             "src/core/CMakeLists.txt": "# ${PROJECT_SOURCE_DIR}/data\nnuice_layer(core SOURCES a.cpp)\n",
             "am/src/drs/mpi/i.cpp": '#include "mpi/discover/gather.hpp"\n#include "nuice/mpi/plan.hpp"\n',
             "am/include/nuice/mpi/am.hpp": '#include "nuice/am/endpoint.hpp"\n',
+            "papers/lee/u.cpp": '#include "kit/units.hpp"\n#include "nuice/am.hpp"\n',
             "am/include/nuice/am.hpp": '#include "nuice/am/drs.hpp"\n',
             "src/exchange/plan/f.cpp": "#include <mpi.h>\n"
             '#include <vector>\n#include "nuice/plan/scheduler.hpp"\n',

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 petsc=OFF
 if pkg-config --exists PETSc; then petsc=ON; fi
 cmake -S . -B build/deb -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DNUICE_WERROR=ON \
-  -DNUICE_BUILD_MPI=ON -DNUICE_BUILD_TESTS=OFF -DNUICE_BUILD_PETSC=$petsc -DMPI_CXX_COMPILER=/usr/bin/mpicxx.openmpi
+  -DNUICE_BUILD_MPI=ON -DNUICE_BUILD_TOOLS=ON -DNUICE_BUILD_AM=ON -DNUICE_BUILD_PETSC=$petsc -DMPI_CXX_COMPILER=/usr/bin/mpicxx.openmpi
 cmake --build build/deb
 cd build/deb
 rm -f ./*.deb

@@ -65,7 +65,7 @@ class Nuice(CMakePackage):
         args = [
             self.define_from_variant("NUICE_BUILD_MPI", "mpi"),
             self.define("NUICE_BUILD_TOOLS", self.spec.satisfies("+tools")),
-            self.define("NUICE_BUILD_TESTS", False),
+            self.define("NUICE_BUILD_AM", True),
             self.define("CMAKE_DISABLE_FIND_PACKAGE_ucx", not self.spec.satisfies("+ucx")),
         ]
         if self.spec.satisfies("+mpi"):

@@ -29,7 +29,7 @@ namespace nuice {
 namespace advice {
 namespace {
 
-/// How far the prediction is from the simulator, nine times of ten (lab/bench/run.py advise, seeds 500 to 539).
+/// How far the prediction is from the simulator, nine times of ten (bench/run.py advise, seeds 500 to 539).
 constexpr double rule_uncertainty = 0.57;
 constexpr double timeout_uncertainty = 1;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "exchange/host_layout.hpp"
+#include "core/support/cache_line.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -8,9 +9,10 @@ namespace nuice::exchange {
 namespace {
 
 /// Blocks begin on cache lines of their own.
-constexpr Bytes line_bytes = 64;
-
-Bytes rounded_up(Bytes bytes) { return (bytes + line_bytes - 1) / line_bytes * line_bytes; }
+Bytes rounded_up(Bytes bytes) {
+  constexpr auto line = static_cast<Bytes>(cache_line_bytes);
+  return (bytes + line - 1) / line * line;
+}
 
 }  // namespace
 
@@ -42,7 +44,7 @@ HostLayout::HostLayout(const Hosts& hosts, Rank rank, std::vector<HostMessage> m
 void HostLayout::place(const Hosts& hosts, Rank rank, std::span<const HostMessage> messages, bool is_out) {
   const bool is_local = hosts.same(messages.front().src, messages.front().dst);
   Block* const block = is_local ? nullptr : is_out ? &outgoing_.back() : &incoming_.back();
-  const std::size_t index = is_local ? no_block : (is_out ? outgoing_.size() : incoming_.size()) - 1;
+  const std::size_t index = is_local ? no_index : (is_out ? outgoing_.size() : incoming_.size()) - 1;
   Bytes at = bytes_;
   for (const auto& [src, dst, bytes] : messages) {
     if (block != nullptr) block->ranks.push_back(is_out ? src : dst);

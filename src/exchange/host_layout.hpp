@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "core/support/no_index.hpp"
 #include "nuice/core/hosts.hpp"
 #include "nuice/core/types.hpp"
 
@@ -32,13 +33,12 @@ class HostLayout {
     Bytes bytes;
     std::vector<Rank> ranks;  ///< Of this host, ascending: whose messages are in it.
   };
-  static constexpr std::size_t no_block = static_cast<std::size_t>(-1);
   /// A message of one rank.
   struct Place {
     Rank partner;
     Bytes begin;
     Bytes bytes;
-    std::size_t block;  ///< Of outgoing() or incoming(); no_block: inside the host.
+    std::size_t block;  ///< Of outgoing() or incoming(); no_index: inside the host.
   };
 
   /// messages: all that begin or end on the host of `rank`, each once, in any order.

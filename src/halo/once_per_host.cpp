@@ -220,13 +220,12 @@ void EntryCopy::run() const {
 
 void OncePerHost::Bound::start() {
   for (const EntryCopy& copy : before) copy.run();
-  is_first = true;
   first->start();
-  is_under_way = true;
+  state = State::in_first;
 }
 
 OncePerHost::Bound::~Bound() {
-  if (!is_under_way) return;
+  if (state == State::idle) return;
   try {
     wait();
   } catch (const Error&) {  // no one is left to report it to
@@ -234,37 +233,41 @@ OncePerHost::Bound::~Bound() {
 }
 
 void OncePerHost::Bound::free() {
-  if (is_under_way)
+  if (state != State::idle)
     throw Error(ErrorCode::state, "free() while the halo exchange is active: call wait() first");
   first->free();
   second->free();
 }
 
-void OncePerHost::Bound::go_on() {
+void OncePerHost::Bound::begin_second() {
   for (const EntryCopy& copy : between) copy.run();
-  is_first = false;
+  state = State::in_second;
   second->start();
 }
 
+void OncePerHost::Bound::end() {
+  state = State::idle;
+  for (const EntryCopy& copy : after) copy.run();
+}
+
+/// Idle: the first one says that it was not started.
 bool OncePerHost::Bound::test() {
-  if (is_first) {
+  if (state != State::in_second) {
     if (!first->test()) return false;
-    go_on();
+    begin_second();
   }
   if (!second->test()) return false;
-  is_under_way = false;
-  for (const EntryCopy& copy : after) copy.run();
+  end();
   return true;
 }
 
 void OncePerHost::Bound::wait() {
-  if (is_first) {
+  if (state != State::in_second) {
     first->wait();
-    go_on();
+    begin_second();
   }
   second->wait();
-  is_under_way = false;
-  for (const EntryCopy& copy : after) copy.run();
+  end();
 }
 
 }  // namespace nuice::mpi

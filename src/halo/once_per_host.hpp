@@ -9,6 +9,7 @@
 // Cost: ranks of a host tell each other which ghosts they have from elsewhere; two more plans. An exchange copies ghosts once.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -72,15 +73,21 @@ struct EntryCopy {
   void run() const;
 };
 
+/// Two halo exchanges, one after the other.
+///
+///   state      ends with                     does                        next state
+///   idle       start()                       before, starts the first    in_first
+///   in_first   the first one is complete     between, starts the second  in_second
+///   in_second  the second one is complete    after                       idle
 struct OncePerHost::Bound {
+  enum class State : std::uint8_t { idle, in_first, in_second };
   std::vector<std::vector<std::byte>> memory;  // ghosts of both halos, and what is carried
   std::vector<EntryCopy> before;               // the first exchange
   std::vector<EntryCopy> between;
   std::vector<EntryCopy> after;
   std::optional<HaloExchange> first;
   std::optional<HaloExchange> second;
-  bool is_first = true;  // is active, or the second
-  bool is_under_way = false;
+  State state = State::idle;
 
   ~Bound();  ///< Finishes it first: others may be waiting for what this rank still has to send.
   void start();
@@ -90,7 +97,8 @@ struct OncePerHost::Bound {
   void free();
 
  private:
-  void go_on();
+  void begin_second();
+  void end();
 };
 
 }  // namespace nuice::mpi

@@ -77,7 +77,7 @@ struct Extent {
 /// Messages up to that many bytes are sent by MPI_Isend, not by a persistent request. Open MPI (4 and 5) writes such a
 /// message into shared memory at once, up to its btl_sm_max_inline_send of 256 bytes, but not one that was prepared by
 /// MPI_Send_init: 8 bytes both ways between two ranks take 0.31 us instead of 0.57; above, both take the same
-/// (lab/bench/run.py pair).
+/// (bench/run.py pair).
 constexpr Bytes short_message_bytes = 256;
 
 /// Nothing that comes from now on is written by these receives, of which any may be null or not under way. Those that had

@@ -105,7 +105,7 @@ PetscErrorCode Forest::make_plan(PetscSF sf, const Options& options, UnitPlan& u
 PetscErrorCode Forest::decide(PetscSF sf, const Options& options, nuice_direction direction,
                               UnitPlan& units) {
   const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(sf));
-  const char *executor = nullptr, *why = nullptr, *advice = nullptr, *methods = nullptr;
+  const char *executor = nullptr, *advice = nullptr, *methods = nullptr;
   double num_messages = 0;
   PetscLogDouble begin_s = 0, end_s = 0;
 
@@ -116,12 +116,11 @@ PetscErrorCode Forest::decide(PetscSF sf, const Options& options, nuice_directio
   Route& first = units.route(units.unit_bytes, direction);
   PetscCall(add_lane(sf, units, first));
   PetscCallNuice(comm, nuice_exchange_text(first.lanes.front()->exchange, "executor", &executor));
-  PetscCallNuice(comm, nuice_exchange_text(first.lanes.front()->exchange, "why", &why));
   PetscCallNuice(comm, nuice_exchange_text(first.lanes.front()->exchange, "methods", &methods));
   PetscCallNuice(comm, nuice_plan_text(units.plan, "advice", &advice));
   PetscCallNuice(comm, nuice_plan_figure(units.plan, "messages", &num_messages));
   units.executor = executor;
-  units.why = *why != '\0' ? why : std::string(advice, std::strcspn(advice, "\n"));
+  units.why = std::string(advice, std::strcspn(advice, "\n"));
   const bool tries_others = *methods != '\0';
   const bool is_basics = !options.names_a_way() && units.executor == at_once && !tries_others;
   if (is_basics || num_messages == 0) {
@@ -131,7 +130,7 @@ PetscErrorCode Forest::decide(PetscSF sf, const Options& options, nuice_directio
   }
   PetscCall(PetscTime(&end_s));
   units.set_up_s = end_s - begin_s;
-  units.is_decided = true;
+  units.state = units.plan != nullptr ? UnitPlan::State::planned : UnitPlan::State::basics;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -142,13 +141,14 @@ PetscErrorCode Forest::next_turn(PetscSF sf, const Options& options, std::int64_
   if (unit_bytes <= 0) PetscFunctionReturn(PETSC_SUCCESS);
   UnitPlan& units = plan_for(unit_bytes);
   ++units.uses;
-  const bool counts = units.is_decided || units.uses >= options.planned_at;
-  if (counts && !units.is_decided) PetscCall(decide(sf, options, direction, units));
-  if (units.plan != nullptr) {
+  if (units.state == UnitPlan::State::counted && units.uses >= options.planned_at)
+    PetscCall(decide(sf, options, direction, units));
+  if (units.state == UnitPlan::State::planned) {
     turn->route = &units.route(unit_bytes, direction);
     PetscCall(turn_of(sf, options, units, turn));
   }
-  const bool is_for_good = counts && (turn->route == nullptr || turn->route->is_basics());
+  const bool is_for_good = units.state == UnitPlan::State::basics ||
+                           (units.state == UnitPlan::State::planned && turn->route->is_basics());
   num_by_basic_ = is_for_good ? std::min(num_by_basic_ + 1, settled) : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

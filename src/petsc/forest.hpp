@@ -79,12 +79,18 @@ struct Turn {
 };
 
 /// The plan for units of about as many bytes: 2^size_class and less than twice as many. It is made for those of the first use.
+///
+///   state     exchanges go                    next state
+///   counted   by basic, and are counted       planned or basics, at use options.planned_at
+///   planned   as their routes' contests say   -
+///   basics    by basic                        -
 struct UnitPlan {
+  enum class State : std::uint8_t { counted, planned, basics };
   int size_class = 0;
   std::int64_t unit_bytes = 0;
   PetscInt uses = 0;  ///< Of all duplicates, both ways.
-  bool is_decided = false;
-  nuice_plan* plan = nullptr;  ///< Null once decided: exchanges of such units go by basic.
+  State state = State::counted;
+  nuice_plan* plan = nullptr;  ///< Where it is planned.
   std::string executor, why;   ///< What carries them out; why it is that, or why basic does.
   double set_up_s = 0;         ///< Of this rank: packing, planning, binding the first lane.
   std::vector<std::unique_ptr<Route>> routes;

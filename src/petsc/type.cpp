@@ -119,79 +119,49 @@ PetscErrorCode has_ended(PetscSF sf, const UnderWay& exchange, double begin_s) {
 
 bool on_device(PetscMemType a, PetscMemType b) { return !PetscMemTypeHost(a) || !PetscMemTypeHost(b); }
 
-PetscErrorCode bcast_begin(PetscSF sf, MPI_Datatype unit, PetscMemType root_memory, const void* root_data,
-                           PetscMemType leaf_memory, void* leaf_data, MPI_Op op) {
+/// Begin of a broadcast, from roots to leaves, or of a reduction, from leaves to roots.
+template <nuice_direction direction>
+PetscErrorCode begin(PetscSF sf, MPI_Datatype unit, PetscMemType from_memory, const void* from,
+                     PetscMemType to_memory, void* to, MPI_Op op) {
+  constexpr bool to_leaves = direction == NUICE_FORWARDS;
   TypeState* state = nullptr;
   Turn turn;
 
   PetscFunctionBegin;
   PetscCall(state_of(sf, &state));
-  if (!on_device(root_memory, leaf_memory)) PetscCall(next_turn(sf, *state, unit, NUICE_FORWARDS, &turn));
+  if (!on_device(from_memory, to_memory)) PetscCall(next_turn(sf, *state, unit, direction, &turn));
   const double begin_s = now_s(turn);
-  if (turn.lane == nullptr) {
-    PetscCall(state->basic.BcastBegin(sf, unit, root_memory, root_data, leaf_memory, leaf_data, op));
+  if (Lane* const lane = turn.lane; lane == nullptr) {
+    const auto by_basic = to_leaves ? state->basic.BcastBegin : state->basic.ReduceBegin;
+    PetscCall(by_basic(sf, unit, from_memory, from, to_memory, to, op));
   } else {
     const Forest& forest = *state->forest;
-    PetscCall(forest.at_roots().out_of(unit, root_data, turn.lane->at_roots.data()));
+    const Packing& packing = to_leaves ? forest.at_roots() : forest.at_leaves();
+    PetscCall(packing.out_of(unit, from, (to_leaves ? lane->at_roots : lane->at_leaves).data()));
     PetscCall(start(forest, turn));
-    PetscCall(forest.within().out_of(unit, root_data, leaf_data, op));
+    PetscCall(to_leaves ? forest.within().out_of(unit, from, to, op)
+                        : forest.within().into(unit, from, to, op));
   }
-  PetscCall(has_begun(*state, unit, root_data, leaf_data, turn, begin_s));
+  PetscCall(has_begun(*state, unit, to_leaves ? from : to, to_leaves ? to : from, turn, begin_s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode bcast_end(PetscSF sf, MPI_Datatype unit, const void* root_data, void* leaf_data, MPI_Op op) {
+template <nuice_direction direction>
+PetscErrorCode end(PetscSF sf, MPI_Datatype unit, const void* from, void* to, MPI_Op op) {
+  constexpr bool to_leaves = direction == NUICE_FORWARDS;
   TypeState* state = nullptr;
   UnderWay exchange;
 
   PetscFunctionBegin;
   PetscCall(state_of(sf, &state));
-  PetscCall(take(*state, unit, root_data, leaf_data, &exchange));
+  PetscCall(take(*state, unit, to_leaves ? from : to, to_leaves ? to : from, &exchange));
   const double begin_s = now_s(exchange.turn);
   if (Lane* const lane = exchange.turn.lane; lane == nullptr) {
-    PetscCall(state->basic.BcastEnd(sf, unit, root_data, leaf_data, op));
+    PetscCall((to_leaves ? state->basic.BcastEnd : state->basic.ReduceEnd)(sf, unit, from, to, op));
   } else {
+    const Packing& packing = to_leaves ? state->forest->at_leaves() : state->forest->at_roots();
     PetscCallNuice(PETSC_COMM_SELF, nuice_exchange_wait(lane->exchange));
-    PetscCall(state->forest->at_leaves().into(unit, lane->at_leaves.data(), leaf_data, op));
-  }
-  PetscCall(has_ended(sf, exchange, begin_s));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode reduce_begin(PetscSF sf, MPI_Datatype unit, PetscMemType leaf_memory, const void* leaf_data,
-                            PetscMemType root_memory, void* root_data, MPI_Op op) {
-  TypeState* state = nullptr;
-  Turn turn;
-
-  PetscFunctionBegin;
-  PetscCall(state_of(sf, &state));
-  if (!on_device(root_memory, leaf_memory)) PetscCall(next_turn(sf, *state, unit, NUICE_BACKWARDS, &turn));
-  const double begin_s = now_s(turn);
-  if (turn.lane == nullptr) {
-    PetscCall(state->basic.ReduceBegin(sf, unit, leaf_memory, leaf_data, root_memory, root_data, op));
-  } else {
-    const Forest& forest = *state->forest;
-    PetscCall(forest.at_leaves().out_of(unit, leaf_data, turn.lane->at_leaves.data()));
-    PetscCall(start(forest, turn));
-    PetscCall(forest.within().into(unit, leaf_data, root_data, op));
-  }
-  PetscCall(has_begun(*state, unit, root_data, leaf_data, turn, begin_s));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode reduce_end(PetscSF sf, MPI_Datatype unit, const void* leaf_data, void* root_data, MPI_Op op) {
-  TypeState* state = nullptr;
-  UnderWay exchange;
-
-  PetscFunctionBegin;
-  PetscCall(state_of(sf, &state));
-  PetscCall(take(*state, unit, root_data, leaf_data, &exchange));
-  const double begin_s = now_s(exchange.turn);
-  if (Lane* const lane = exchange.turn.lane; lane == nullptr) {
-    PetscCall(state->basic.ReduceEnd(sf, unit, leaf_data, root_data, op));
-  } else {
-    PetscCallNuice(PETSC_COMM_SELF, nuice_exchange_wait(lane->exchange));
-    PetscCall(state->forest->at_roots().into(unit, lane->at_roots.data(), root_data, op));
+    PetscCall(packing.into(unit, (to_leaves ? lane->at_leaves : lane->at_roots).data(), to, op));
   }
   PetscCall(has_ended(sf, exchange, begin_s));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -210,10 +180,10 @@ PetscErrorCode set_up(PetscSF sf) {
     PetscCall(all_share_memory(PetscObjectComm(object(sf)), &shares));
   state->left_to_basic = size == 1 ? "there is one rank" : shares ? "all ranks share memory" : "";
   const bool plans = state->left_to_basic.empty();
-  sf->ops->BcastBegin = plans ? bcast_begin : state->basic.BcastBegin;
-  sf->ops->BcastEnd = plans ? bcast_end : state->basic.BcastEnd;
-  sf->ops->ReduceBegin = plans ? reduce_begin : state->basic.ReduceBegin;
-  sf->ops->ReduceEnd = plans ? reduce_end : state->basic.ReduceEnd;
+  sf->ops->BcastBegin = plans ? begin<NUICE_FORWARDS> : state->basic.BcastBegin;
+  sf->ops->BcastEnd = plans ? end<NUICE_FORWARDS> : state->basic.BcastEnd;
+  sf->ops->ReduceBegin = plans ? begin<NUICE_BACKWARDS> : state->basic.ReduceBegin;
+  sf->ops->ReduceEnd = plans ? end<NUICE_BACKWARDS> : state->basic.ReduceEnd;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

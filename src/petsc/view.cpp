@@ -51,21 +51,30 @@ PetscErrorCode view_route(MPI_Comm comm, const Route& route, double set_up_s, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+const char* words(UnitPlan::State state) {
+  switch (state) {
+    case UnitPlan::State::planned:
+      return "planned";
+    case UnitPlan::State::basics:
+      return "by basic";
+    case UnitPlan::State::counted:
+      break;
+  }
+  return "by basic: not used often enough for a plan";
+}
+
 PetscErrorCode view_units(MPI_Comm comm, const UnitPlan& units, PetscViewer viewer) {
   double set_up_s = units.set_up_s;
 
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "units of %" PRId64 " bytes, %" PetscInt_FMT " exchanges: %s\n",
-                                   units.unit_bytes, units.uses,
-                                   !units.is_decided       ? "by basic: not used often enough for a plan"
-                                   : units.plan == nullptr ? "by basic"
-                                                           : "planned"));
+                                   units.unit_bytes, units.uses, words(units.state)));
   PetscCall(PetscViewerASCIIPushTab(viewer));
-  if (units.plan != nullptr)
+  if (units.state == UnitPlan::State::planned)
     PetscCall(view_plan(comm, units, viewer));
-  else if (units.is_decided)
+  else if (units.state == UnitPlan::State::basics)
     PetscCall(PetscViewerASCIIPrintf(viewer, "why: %s\n", units.why.c_str()));
-  if (units.is_decided) {
+  if (units.state != UnitPlan::State::counted) {
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &set_up_s, 1, MPI_DOUBLE, MPI_MAX, comm));
     PetscCall(PetscViewerASCIIPrintf(viewer, "set up in %.3f ms\n", 1e3 * set_up_s));
     for (const auto& route : units.routes) PetscCall(view_route(comm, *route, set_up_s, viewer));

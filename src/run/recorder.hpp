@@ -5,7 +5,7 @@
 // (python/nuice/recording.py has the other end of the format).
 //
 // Cost: a call of a collective costs a walk through its counts and some look-ups; one of MPI_Isend or
-// MPI_Irecv, and each request that is waited for, a look-up (lab/bench/run.py recording measures both).
+// MPI_Irecv, and each request that is waited for, a look-up (bench/run.py recording measures both).
 // Memory: every row (how much this rank sends to which rank in one call) is kept once, and six bytes or so for each
 // call, both up to a limit; what comes later is counted only.
 #pragma once

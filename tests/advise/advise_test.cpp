@@ -74,7 +74,7 @@ TEST(Advise, SameArgumentsSameAdvice) {
   }
 }
 
-/// lab/bench/run.py advise in small: on every shipped machine, 9 matrices of three kinds.
+/// bench/run.py advise in small: on every shipped machine, 9 matrices of three kinds.
 TEST(Advise, TheChoiceIsNearlyTheSimulatedBest) {
   if (test::is_sanitized) GTEST_SKIP() << "about figures";
   for (const ShippedMachine& shipped : shipped_machines()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Statistics, tables, units, JSON and files of lab/kit.
+// Statistics, tables, units, JSON and files of bench/kit.
 #include <gtest/gtest.h>
 
 #include <unistd.h>

@@ -263,7 +263,7 @@ def test_dolfinx_solves_its_poisson_problem():
 def test_the_bench_compares_on_shared_memory_and_on_a_network(network):
     if network == "fast" and (os.geteuid() != 0 or shutil.which("tc") is None):
         pytest.skip("the test network needs root and iproute2")
-    command = [sys.executable, ROOT / "lab" / "bench" / "run.py", "petsc_sf", "--build", BUILD]
+    command = [sys.executable, ROOT / "bench" / "run.py", "petsc_sf", "--build", BUILD]
     command += ["--networks", network, "--quick", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=500)
     assert done.returncode == 0, done.stderr

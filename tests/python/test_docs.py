@@ -154,7 +154,7 @@ def test_every_page_is_in_the_index() -> None:
 
 def test_every_link_leads_somewhere_in_the_tree_as_cloned() -> None:
     dead = []
-    folders = ("docs", "am", "lab", "packaging")
+    folders = ("docs", "am", "bench", "papers", "packaging")
     pages = [*ROOT.glob("*.md"), *(page for folder in folders for page in (ROOT / folder).rglob("*.md"))]
     for page in pages:
         for link, anchor in re.findall(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The lossless presets of the test network: nothing is lost or stays, and a run that does not count says so.
 
-Skipped by name without root. How fast and how even it is, is measured by lab/bench/run.py lossless.
+Skipped by name without root. How fast and how even it is, is measured by bench/run.py lossless.
 """
 
 from __future__ import annotations

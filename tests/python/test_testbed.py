@@ -17,7 +17,7 @@ import pytest
 from nuice.cli.bench import find_program
 from test_demo import missing_programs
 
-FOLDER = Path(__file__).parents[2] / "lab" / "bench" / "testbed"
+FOLDER = Path(__file__).parents[2] / "bench" / "testbed"
 sys.path.insert(0, str(FOLDER))
 import launch  # noqa: E402
 import network  # noqa: E402

@@ -16,7 +16,7 @@ from test_testbed import needs_network
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs/explanation/results"
-sys.path.insert(0, str(ROOT / "lab" / "bench"))
+sys.path.insert(0, str(ROOT / "bench"))
 
 from kit import Failed  # noqa: E402
 from kit.place import made_of  # noqa: E402
@@ -129,7 +129,7 @@ def test_readme_and_results_have_such_tables() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_tables_of_the_documents_are_those_of_the_raw_data(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    assert filled(text, RESULTS) == text, "lab/bench/run.py tuned --minutes 0 --fill PAGE"
+    assert filled(text, RESULTS) == text, "bench/run.py tuned --minutes 0 --fill PAGE"
 
 
 def test_every_gain_over_the_best_of_mpi_says_of_which() -> None:
@@ -149,7 +149,7 @@ def test_every_gain_over_the_best_of_mpi_says_of_which() -> None:
 @pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")
 def test_cells_are_measured_once(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
-    command = [sys.executable, str(ROOT / "lab/bench/run.py"), "tuned", "--quick", "--networks", "4x100/32k"]
+    command = [sys.executable, str(ROOT / "bench/run.py"), "tuned", "--quick", "--networks", "4x100/32k"]
     command += [
         "--patterns",
         "d8",

@@ -34,10 +34,10 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "lab" / "bench" / "testbed"))
+sys.path.insert(0, str(ROOT / "bench" / "testbed"))
 import network  # noqa: E402  from there
 
-TESTBED = [sys.executable, str(ROOT / "lab" / "bench" / "testbed" / "nuice_testbed.py")]
+TESTBED = [sys.executable, str(ROOT / "bench" / "testbed" / "nuice_testbed.py")]
 PROGRAM = ROOT / "build" / "release" / "tests" / "soak" / "fault_soak_program"
 WATCHDOG_S = 12.0  # above what TCP takes to come back after the longest fault that is to be survived
 SLACK_S = 8.0  # for ranks that notice one after the other, on a busy machine

@@ -41,7 +41,7 @@ TEST(HostLayout, BothHostsOfABlockAgreeOnIt) {
       EXPECT_EQ(to.bytes, bytes);
       if (hosts.same(src, dst)) {
         EXPECT_EQ(from.begin, to.begin);
-        EXPECT_EQ(from.block, exchange::HostLayout::no_block);
+        EXPECT_EQ(from.block, no_index);
         continue;
       }
       const auto& sent = out.outgoing()[from.block];
@@ -73,7 +73,7 @@ TEST(HostLayout, GivesEveryMessageBytesOfItsOwn) {
     };
     for (const auto& place : layout.sends()) take(place);
     for (const auto& place : layout.receives())
-      if (place.block != exchange::HostLayout::no_block) take(place);
+      if (place.block != no_index) take(place);
   }
   Bytes expected = 0;
   for (const auto& message : messages_at(matrix, hosts, 4)) expected += message.bytes;

@@ -54,7 +54,7 @@ struct AdviceOptions {
   /// is predicted, but 1 ms at least, as making a plan takes that long anyway, and 3 s at most.
   std::optional<double> budget_s = std::nullopt;
   /// How far the machine's description is from the real machine, relative; it widens Candidate::uncertainty. The
-  /// default is what nine of ten printed times of the CM-5 are within (lab/papers/docs/reproduce.md).
+  /// default is what nine of ten printed times of the CM-5 are within (papers/docs/reproduce.md).
   double machine_uncertainty = 0.18;
 };
 

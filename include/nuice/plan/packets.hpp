@@ -68,7 +68,7 @@ struct PacketRun {
 /// schedule, and for options out of range; not_applicable for circuits and for ports that do not send and receive at the
 /// same time; mismatch as simulate(); state if ranks would
 /// wait for each other forever; limit above 2^31 packets in buffers or a message above 2^32 - 1 packets.
-/// Cost: 50 to 100 ns per packet and hop (lab/bench/run.py packets); memory 12 bytes per packet that buffers hold.
+/// Cost: 50 to 100 ns per packet and hop (bench/run.py packets); memory 12 bytes per packet that buffers hold.
 PacketRun simulate_packets(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
                            const PacketOptions& options = {});
 

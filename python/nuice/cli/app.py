@@ -108,7 +108,7 @@ _GROUPS = (
 )
 for command_group in _GROUPS:
     command_group.register(app)
-# Commands of other packages, as those of lab/papers: modules with register(app).
+# Commands of other packages, as those of papers: modules with register(app).
 for entry in entry_points(group="nuice.commands"):
     try:
         entry.load().register(app)

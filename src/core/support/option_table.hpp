@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,7 +42,7 @@ template <typename Options, typename T>
 struct Whole {
   At<Options, T> at;
   T least;
-  T most;
+  T most = std::numeric_limits<T>::max();
 };
 /// Bytes, with a unit or without.
 template <typename Options>

@@ -14,7 +14,8 @@
 
 namespace nuice::mpi {
 
-/// Asking the receiver takes a round trip, which matters less the longer a message is.
+/// Asking the receiver takes a round trip, on a shallow network about as long as a piece (32 KiB at 50
+/// Mbit/s: 5 ms): at most 1/16 of the time of a longer message.
 constexpr Bytes most_chunks = 16;
 
 /// The bytes of a piece of a message of so many; all of them where it is not cut. chunk: RunSettings::chunk_bytes.

@@ -3,30 +3,21 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <numeric>
 
 #include "mpi/agree.hpp"
-#include "mpi/call.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/requests.hpp"
-#include "mpi/wait.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
 namespace {
 
-__extension__ using Wide = __int128;
-
 /// Mean bytes of a field in a message above which fields without gaps travel one by one. About where both take as long
-/// between two ranks of one machine (lab/bench/run.py fields): MPI copies once what lies in one place, a datatype's parts twice.
+/// between two ranks of one machine (bench/run.py fields): MPI copies once what lies in one place, a datatype's parts twice.
 constexpr Bytes together_up_to = 8192;
 
 [[noreturn]] void fail(const std::string& text) { throw Error(ErrorCode::invalid_argument, text); }
-
-std::int64_t share(std::int64_t count, Bytes offset, Bytes whole) {
-  return static_cast<std::int64_t>(static_cast<Wide>(count) * offset / whole);
-}
 
 void require_equal_numbers(const Communicator& comm, std::size_t send, std::size_t receive) {
   const auto mine = static_cast<int>(send);
@@ -54,29 +45,16 @@ void require_equal_ends(const Communicator& comm, const FieldSide& send, const F
         numbers.insert(numbers.end(), {side.field(f).counts[i], side.field(f).size});
     return numbers;
   };
-  std::vector<std::int64_t> sent = describe(send);
+  const auto partners_of = [&](const FieldSide& side) {
+    std::vector<NumbersFor> all;
+    for (std::size_t i = 0; i < side.partners().size(); ++i)
+      if (side.partners()[i].bytes > 0) all.push_back({side.partners()[i].rank, tag, i * width});
+    return all;
+  };
   const std::vector<std::int64_t> expected = describe(receive);
-  std::vector<std::int64_t> told(expected.size());
-  std::vector<MPI_Request> receives;
-  std::vector<MPI_Request> sends;
-  try {
-    for (std::size_t i = 0; i < receive.partners().size(); ++i)
-      if (receive.partners()[i].bytes > 0)
-        must(MPI_Irecv(told.data() + i * width, static_cast<int>(width), MPI_INT64_T,
-                       receive.partners()[i].rank, tag, comm.get(), &receives.emplace_back(MPI_REQUEST_NULL)),
-             "MPI_Irecv");
-    for (std::size_t i = 0; i < send.partners().size(); ++i)
-      if (send.partners()[i].bytes > 0)
-        must(MPI_Isend(sent.data() + i * width, static_cast<int>(width), MPI_INT64_T, send.partners()[i].rank,
-                       tag, comm.get(), &sends.emplace_back(MPI_REQUEST_NULL)),
-             "MPI_Isend");
-    wait_all(comm, receives, "MPI_Irecv");
-    wait_all(comm, sends, "MPI_Isend");
-  } catch (const Error&) {
-    cancel_receives(receives);
-    [[maybe_unused]] const auto* const left = new auto(std::move(sent));  // to MPI, which may still read it
-    throw;
-  }
+  const std::vector<std::int64_t> told =
+      exchange_numbers(comm, describe(send), partners_of(send), expected.size(), partners_of(receive),
+                       static_cast<int>(width));
   all_or_none(comm, [&] {
     for (std::size_t i = 0; i < told.size(); i += 2) {
       const std::size_t partner = i / width;
@@ -169,15 +147,10 @@ void FieldSide::find(Rank rank, Bytes offset, Bytes bytes, Places& places) const
     Bytes part_begin = 0;
     for (const std::size_t partner : found->second) {
       const Bytes whole = partners_[partner].bytes;
-      const Bytes from = std::clamp<Bytes>(offset - part_begin, 0, whole);
-      const Bytes to = std::clamp<Bytes>(offset + bytes - part_begin, 0, whole);
+      const Segment all = {field.base + field.offsets[partner] * field.extent, field.counts[partner],
+                           field.type};
+      add_share(all, {part_begin, whole}, offset, bytes, places);
       part_begin += whole;
-      if (from == to) continue;
-      const std::int64_t begin = share(field.counts[partner], from, whole);
-      const std::int64_t end = share(field.counts[partner], to, whole);
-      if (begin < end)
-        places.push_back(
-            {field.base + (field.offsets[partner] + begin) * field.extent, end - begin, field.type});
     }
   }
 }
@@ -213,8 +186,7 @@ FieldLayout::FieldLayout(const Communicator& comm, const Slice& slice, std::span
 /// message cannot be cut where its elements are.
 FieldLayout::Ratio FieldLayout::agree_on_ratio(const Communicator& comm, const FieldSide& send,
                                                const PhaseTable& table) {
-  constexpr Bytes none = std::numeric_limits<Bytes>::max();
-  std::array<Bytes, 4> extremes = {none, none, 0, 0};  // least fields, plan; minus the most of both
+  std::array<Bytes, 4> extremes = {max_bytes, max_bytes, 0, 0};  // least fields, plan; minus the most of both
   for (std::size_t i = 0; i < send.partners().size(); ++i) {
     const Bytes plan = send.partners()[i].bytes;
     if (plan == 0 || send.partners()[i].rank == table.rank) continue;
@@ -224,7 +196,7 @@ FieldLayout::Ratio FieldLayout::agree_on_ratio(const Communicator& comm, const F
                 std::min(extremes[2], -fields / common), std::min(extremes[3], -plan / common)};
   }
   all_reduce(comm, MPI_IN_PLACE, extremes.data(), 4, MPI_INT64_T, MPI_MIN);
-  const bool no_messages = extremes[0] == none;
+  const bool no_messages = extremes[0] == max_bytes;
   if (no_messages) return {};
   const Ratio ratio{extremes[0], extremes[1]};
   all_or_none(comm, [&] {
@@ -262,9 +234,7 @@ void FieldLayout::find(const FieldSide& side, Rank rank, Bytes offset, Bytes byt
     place = {place.at, place.count * size_of(place.type), MPI_BYTE};
 }
 
-Bytes FieldLayout::scaled(Bytes bytes) const {
-  return static_cast<Bytes>(static_cast<Wide>(bytes) * ratio_.fields / ratio_.plan);
-}
+Bytes FieldLayout::scaled(Bytes bytes) const { return share(ratio_.fields, bytes, ratio_.plan); }
 
 bool FieldLayout::one_by_one(Rank partner, bool is_send) const {
   const FieldSide& side = is_send ? *send_ : *receive_;

@@ -3,10 +3,13 @@
 // requests.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "core/text/names.hpp"
+#include "mpi/communicator.hpp"
 #include "mpi/requests.hpp"
 #include "nuice/core/dependencies.hpp"
 #include "nuice/core/phase_table.hpp"
@@ -16,6 +19,29 @@ namespace nuice::mpi {
 
 /// One behind the other, as they travel.
 using Places = std::vector<Segment>;
+
+/// Of a message of the plan.
+struct MessageRange {
+  Bytes begin;
+  Bytes bytes;
+};
+
+/// Elements that come before byte `offset` of `whole` bytes, which hold `count` elements; rounded down.
+std::int64_t share(std::int64_t count, Bytes offset, Bytes whole);
+/// Appends the elements of `all` that are the share of bytes [offset, offset + bytes) of a message, in which
+/// `all` is of_all.
+void add_share(const Segment& all, MessageRange of_all, Bytes offset, Bytes bytes, Places& places);
+
+/// `width` numbers from `at` on, to or from a partner.
+struct NumbersFor {
+  Rank partner;
+  int tag;
+  std::size_t at;
+};
+/// Collective over the partners. What they sent; num_theirs of them.
+std::vector<std::int64_t> exchange_numbers(const Communicator& comm, std::vector<std::int64_t> mine,
+                                           std::span<const NumbersFor> sends, std::size_t num_theirs,
+                                           std::span<const NumbersFor> receives, int width = 1);
 
 class Layout {
  public:

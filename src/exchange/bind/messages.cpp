@@ -11,15 +11,11 @@
 #include "core/partners.hpp"
 #include "core/text/names.hpp"
 #include "mpi/agree.hpp"
-#include "mpi/call.hpp"
 #include "mpi/requests.hpp"
-#include "mpi/wait.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
 namespace {
-
-__extension__ using Wide = __int128;
 
 Rank partner_of(const Outgoing& message) { return message.to; }
 Rank partner_of(const Incoming& message) { return message.from; }
@@ -203,31 +199,17 @@ MessageLayout::MessageLayout(const Communicator& comm, const CheckedMessages& me
 /// One small message for each end of each message; the second of a pair meets the second.
 std::vector<std::int64_t> MessageLayout::exchange_counts(const Communicator& comm, int tag) const {
   std::vector<std::int64_t> mine;
-  for (const ByRank* const side : {&send_, &receive_})
-    for (const Place& place : *side) mine.push_back(place.all.count);
-  std::vector<std::int64_t> theirs(mine.size());
-  std::vector<MPI_Request> receives;
-  std::vector<MPI_Request> sends;
-  try {
-    std::size_t i = 0;
-    for (const bool is_send : {true, false}) {
-      for (const Place& place : is_send ? send_ : receive_) {
-        must(MPI_Irecv(&theirs[i], 1, MPI_INT64_T, place.rank, is_send ? tag + 1 : tag, comm.get(),
-                       &receives.emplace_back(MPI_REQUEST_NULL)),
-             "MPI_Irecv");
-        must(MPI_Isend(&mine[i++], 1, MPI_INT64_T, place.rank, is_send ? tag : tag + 1, comm.get(),
-                       &sends.emplace_back(MPI_REQUEST_NULL)),
-             "MPI_Isend");
-      }
+  std::vector<NumbersFor> sends;
+  std::vector<NumbersFor> receives;
+  for (const bool is_send : {true, false}) {
+    for (const Place& place : is_send ? send_ : receive_) {
+      receives.push_back({place.rank, is_send ? tag + 1 : tag, mine.size()});
+      sends.push_back({place.rank, is_send ? tag : tag + 1, mine.size()});
+      mine.push_back(place.all.count);
     }
-    wait_all(comm, receives, "MPI_Irecv");
-    wait_all(comm, sends, "MPI_Isend");
-  } catch (const Error&) {
-    cancel_receives(receives);
-    [[maybe_unused]] const auto* const left = new auto(std::move(mine));  // to MPI, which may still read it
-    throw;
   }
-  return theirs;
+  const std::size_t count = mine.size();
+  return exchange_numbers(comm, std::move(mine), sends, count, receives);
 }
 
 /// So many elements.
@@ -241,17 +223,8 @@ void MessageLayout::join(Place& place, std::int64_t elements) {
 }
 
 void MessageLayout::find(const ByRank& all, Rank rank, Bytes offset, Bytes bytes, Places& places) {
-  for (const Place& place : std::ranges::equal_range(all, rank, {}, &Place::rank)) {
-    const auto element_at = [&](Bytes at) {
-      const Bytes inside = std::clamp<Bytes>(at - place.begin, 0, place.bytes);
-      return static_cast<std::int64_t>(static_cast<Wide>(place.all.count) * inside / place.bytes);
-    };
-    if (place.bytes == 0) continue;
-    const std::int64_t begin = element_at(offset);
-    const std::int64_t end = element_at(offset + bytes);
-    if (begin < end)
-      places.push_back({place.all.at + begin * extent_of(place.all.type), end - begin, place.all.type});
-  }
+  for (const Place& place : std::ranges::equal_range(all, rank, {}, &Place::rank))
+    add_share(place.all, {place.begin, place.bytes}, offset, bytes, places);
 }
 
 void MessageLayout::find_to_send(Rank dst, Bytes offset, Bytes bytes, Places& places) const {

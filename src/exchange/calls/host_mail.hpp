@@ -49,17 +49,16 @@ class HostMail {
   const Slot& slot_from(std::size_t writer, Number call) const { return slot(writer, me_, call); }
 
   bool has_room(std::size_t reader, Number call) const {
-    return has_reached(line(reader).finished, call - num_slots);
+    return has_reached(line(reader).finished, call - least_slots);
   }
   bool has_written(std::size_t writer, Number call) const { return has_reached(line(writer).written, call); }
   void say_written(Number call) const { line(me_).written.store(call, std::memory_order_release); }
   void say_finished(Number call) const { line(me_).finished.store(call, std::memory_order_release); }
 
  private:
-  static constexpr Number num_slots = 2;  // one is read while the next is written
   struct Line {
-    alignas(64) std::atomic<Number> finished;
-    alignas(64) std::atomic<Number> written;
+    alignas(cache_line_bytes) std::atomic<Number> finished;
+    alignas(cache_line_bytes) std::atomic<Number> written;
   };
 
   Line& line(std::size_t index) const { return reinterpret_cast<Line*>(memory_.data())[index]; }

@@ -27,10 +27,9 @@
 namespace nuice::mpi {
 namespace {
 
-/// Programs have a few shapes of calls; each keeps its memory.
+/// Shapes of calls, each of which keeps its memory. The one used longest ago goes; time steps have fewer.
 constexpr std::size_t most_kept = 16;
-constexpr int fault_tag = 0;
-constexpr int letter_tag = 1;
+enum CallTag : int { fault_tag, letter_tag };
 
 /// What a rank tells the others when it fails.
 struct Fault {
@@ -301,7 +300,8 @@ void KeptCalls::run(MPI_Comm parent, const CallArguments& call) {
   if (!failed_) tell_others(*wrong);
   failed_ = wrong;
   while (!kept_.empty()) {
-    if (kept_.back()->far && kept_.back()->far->state_->running) kept_.back()->far->state_->run->cancel();
+    if (kept_.back()->far && kept_.back()->far->state_->standing != Exchange::State::Standing::idle)
+      kept_.back()->far->state_->run->cancel();
     kept_.back()->near.cancel();
     leave_to_mpi(std::move(kept_.back()));
     kept_.pop_back();

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "exchange/choose/candidates.hpp"
 #include "exchange/choose/pick_machine.hpp"
 #include "exchange/choose/share_advice.hpp"
 #include "exchange/choose/trial.hpp"
@@ -22,16 +23,17 @@
 namespace nuice::mpi {
 namespace {
 
-constexpr std::size_t most_trials = 4;
-constexpr std::size_t least_trials = 2;
-/// Wisdom that plans for longer than so many times what the rule expects of the best candidate is not believed.
+/// Wisdom that plans for longer than so many times what the rule expects of the best candidate is not
+/// believed: the rule is off by 57 % at most, nine times of ten (advise.cpp).
 constexpr double planning_doubt = 5;
 /// Combining pays where a message between hosts takes the place of so many on average: it costs two copies and a wait for the slowest
-/// rank of a host.
+/// rank of a host, as long as a message (docs/adr/0027).
 constexpr std::int64_t least_combined = 2;
-/// Of a matrix with more messages no schedule that forwards is made to be tried: it has a piece for every hop of every message.
+/// Of a matrix with more messages no schedule that forwards is made to be tried: it has a piece for every hop
+/// of every message, and takes 12 MB for these (docs/explanation/small-costs.md).
 constexpr std::size_t most_forwarded = 65536;
-/// Setting up memory for a host takes as long as some tens of exchanges of middling messages gain by it.
+/// Setting up memory takes 0.4 ms with eight ranks (docs/adr/0043), 50 times what exchanges of middling
+/// messages gain by it.
 constexpr std::uint64_t least_reuse_of_memory = 50;
 /// Of the bytes that any network bears from one sender at once, the first flight of TCP (RFC 6928), there is nothing to
 /// choose among executors.
@@ -40,77 +42,8 @@ constexpr Bytes first_flight_bytes = 14336;
 constexpr std::string_view few_at_a_time = "async.max_sends=4";
 /// Longer messages are long enough for windows.
 constexpr std::string_view combined_below_a_chunk = "combine=true combine.largest=32KiB";
-/// What was seen in fewer blocks of exchanges is not kept as wisdom.
+/// What was seen in fewer blocks of exchanges is not kept as wisdom: one may be an outlier.
 constexpr int least_blocks_for_wisdom = 2;
-
-/// Whether the user's own exchanges are to show what is best. (Not on one host: there is no port to share out, and a few microseconds
-/// among ranks that wait for cores show nothing.)
-bool tries_on(const PickedMachine& picked, const PlanOptions& options) {
-  return options.automatic.learn && !options.automatic.measure && !picked.is_named && !picked.is_one_host &&
-         options.executor == auto_name && options.trace.empty();
-}
-
-/// Whether only the order is predicted, as nothing is known of the network: where exchanges try methods, and where they may not and
-/// predictions would be those of some other network.
-bool predicts_order_only(const PickedMachine& picked, const PlanOptions& options) {
-  return tries_on(picked, options) || (picked.is_nominal && !picked.is_one_host &&
-                                       !options.automatic.measure && options.executor == auto_name);
-}
-
-/// What the MPI library can do on this machine, with the executor that is asked for, if one is. For hosts with several
-/// ranks it is hosts that are scheduled, which schedulers with a network of ranks cannot, and those that forward only by relays. The
-/// adviser then sees hosts: not what combining saves, and not that all ranks of a host send at once where nothing holds them back,
-/// so that a short queue gets more senders than it counts.
-///
-/// Where only the order is predicted, all leaves at once in that order: windows belong to the sockets.
-std::vector<std::string> candidates_for(const PickedMachine& picked, const PlanOptions& options,
-                                        bool for_hosts, bool order_only) {
-  const Machine& machine = picked.machine;
-  const bool is_free = options.executor == auto_name;
-  const std::string asked = options.executor == auto_name ? std::string(default_executor) : options.executor;
-  std::vector<std::string> ours;
-  for (const std::string& name : mpi_candidates(machine)) {
-    const std::size_t colon = name.find(':');
-    const Scheduler& scheduler = find_scheduler(name.substr(0, colon));
-    const Executor& executor = find_executor(is_free ? name.substr(colon + 1) : asked);
-    if (for_hosts && scheduler.needs_topology()) continue;
-    const bool forwards = (scheduler.guarantees & direct) == 0;
-    if (for_hosts && forwards) continue;
-    const bool floods = for_hosts && executor.pace == Pace::at_once && machine.queue_senders > 0;
-    if (is_free && floods && !order_only) continue;
-    if (!executor.carries_out(scheduler.guarantees)) continue;
-    const bool has_order = (scheduler.guarantees & one_port) != 0;
-    if (order_only && (executor.pace != Pace::at_once || !has_order)) continue;
-    // The links of a machine that nobody has named are anybody's guess, and an order that avoids them gives up others.
-    if (order_only && scheduler.needs_topology() && options.topology.empty()) continue;
-    const std::string candidate = std::string(scheduler.name) + ":" + std::string(executor.name);
-    if (std::ranges::find(ours, candidate) == ours.end()) ours.push_back(candidate);
-  }
-  return ours;
-}
-
-/// All that decides beside matrix, machine and reuse. What was measured with one MPI says little of another.
-std::string setting_text(const PlanOptions& options, bool for_hosts) {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> library{};
-  int length = 0;
-  must(MPI_Get_library_version(library.data(), &length), "MPI_Get_library_version");
-  PlanOptions deciding = options;
-  deciding.topology.clear();  // the machine has it
-  deciding.planning = {};
-  deciding.check = true;
-  deciding.watchdog_s = 0;
-  deciding.trace.clear();
-  deciding.environment = true;
-  deciding.automatic = {};
-  deciding.shared_memory = false;
-  deciding.sharing = {};
-  if (!for_hosts) {
-    deciding.hosts = PlanOptions{}.hosts;
-    deciding.combine = false;
-    deciding.combining = {};
-  }
-  return std::string(library.data()) + " " + deciding.text();
-}
 
 std::string wisdom_path(const PlanOptions& options) {
   if (options.automatic.wisdom == "none") return {};
@@ -268,22 +201,12 @@ class Plan::Planner::Chooser {
   }
   /// Collective. Counts messages of at most so many bytes between hosts. Whether they pay for being combined.
   bool count_combined(Bytes largest) {
-    num_small_ = num_small_pairs_ = 0;
+    small_ = {};
     all_or_none(comm_, [&] {
-      if (!has_matrix()) return;
-      const Hosts& layout = *state_.hosts;
-      std::vector<std::pair<Rank, Rank>> pairs;
-      for (MessageId id = 0; id < matrix_.num_messages(); ++id) {
-        const auto [src, dst, bytes] = matrix_.message(id);
-        if (layout.same(src, dst) || bytes > largest) continue;
-        ++num_small_;
-        pairs.emplace_back(layout.host_of(src), layout.host_of(dst));
-      }
-      std::ranges::sort(pairs);
-      num_small_pairs_ = std::ranges::unique(pairs).begin() - pairs.begin();
+      if (has_matrix()) small_ = small_messages(matrix_, *state_.hosts, largest);
     });
-    share_from_rank_0(comm_, num_small_, num_small_pairs_);
-    return num_small_ >= least_combined * num_small_pairs_ && num_small_ > 0;
+    share_from_rank_0(comm_, small_.number, small_.num_pairs);
+    return small_.number >= least_combined * small_.num_pairs && small_.number > 0;
   }
 
   /// Collective. On one host its memory is the shortest way; beside a network it gains nothing that was measured.
@@ -291,15 +214,12 @@ class Plan::Planner::Chooser {
     if (!state_.shares_ports || state_.info.num_hosts > 1 || options_.executor != auto_name) return;
     if (options_.automatic.reuse < least_reuse_of_memory) return;
     all_or_none(comm_, [&] {
-      if (has_matrix()) count_near();
+      if (!has_matrix()) return;
+      for (MessageId id = 0; id < matrix_.num_messages(); ++id)
+        if (matrix_.bytes(id) <= options_.sharing.largest_bytes) ++num_near_;
     });
     share_from_rank_0(comm_, num_near_);
     if (num_near_ > 0) state_.info.shared_memory = true;
-  }
-
-  void count_near() {
-    for (MessageId id = 0; id < matrix_.num_messages(); ++id)
-      if (matrix_.bytes(id) <= options_.sharing.largest_bytes) ++num_near_;
   }
 
   /// What rank 0 knows of this problem, on all ranks.
@@ -374,7 +294,7 @@ class Plan::Planner::Chooser {
 
   /// Times the contenders and takes the fastest. Where there is no memory to try, the prediction stands.
   void measure() {
-    const std::vector<std::size_t> tried = worth_trying();
+    const std::vector<std::size_t> tried = worth_trying(advice_, picked_.is_nominal);
     std::vector<TrialResult> results;
     try {
       Trial trial(comm_);
@@ -386,29 +306,6 @@ class Plan::Planner::Chooser {
       return;
     }
     all_or_none(comm_, [&] { take(tried, results); });
-  }
-
-  /// Indices of candidates, ascending: the first of each executor among those that the prediction cannot tell apart, as
-  /// predictions of one executor are wrong together; then the best of the others. Where nothing is known of the network no
-  /// prediction tells executors apart.
-  std::vector<std::size_t> worth_trying() const {
-    const auto& all = advice_.candidates;
-    const auto applicable =
-        static_cast<std::size_t>(std::ranges::count_if(all, [](const Candidate& c) { return c.applicable; }));
-    const std::size_t contenders =
-        picked_.is_nominal ? applicable : std::min(applicable, advice_.num_contenders());
-    std::vector<std::size_t> tried;
-    std::vector<std::string_view> executors;
-    for (std::size_t i = 0; i < contenders && tried.size() < most_trials; ++i) {
-      if (std::ranges::find(executors, all[i].executor) != executors.end()) continue;
-      executors.push_back(all[i].executor);
-      tried.push_back(i);
-    }
-    const std::size_t count = std::min(applicable, std::clamp(contenders, least_trials, most_trials));
-    for (std::size_t i = 0; i < applicable && tried.size() < count; ++i)
-      if (std::ranges::find(tried, i) == tried.end()) tried.push_back(i);
-    std::ranges::sort(tried);
-    return tried;
   }
 
   Plan plan_of(const Candidate& candidate) {
@@ -452,10 +349,10 @@ class Plan::Planner::Chooser {
     if (for_hosts_)
       advice_.sentence += " Ranks of a host share its port: this is about " +
                           std::to_string(state_.hosts->num_hosts()) + " hosts.";
-    if (state_.info.combined && num_small_ > 0)
-      advice_.sentence += " " + std::to_string(num_small_) + " messages of at most " +
+    if (state_.info.combined && small_.number > 0)
+      advice_.sentence += " " + std::to_string(small_.number) + " messages of at most " +
                           std::to_string(options_.combining.largest_bytes) +
-                          " bytes between hosts travel combined, as " + std::to_string(num_small_pairs_) +
+                          " bytes between hosts travel combined, as " + std::to_string(small_.num_pairs) +
                           ".";
     if (num_near_ > 0)
       advice_.sentence += " " + std::to_string(num_near_) + " messages of at most " +
@@ -481,10 +378,9 @@ class Plan::Planner::Chooser {
   const CommMatrix& matrix_;
   const PlanOptions& options_;
   bool for_hosts_;
-  std::int64_t num_small_ = 0;        // messages between hosts that can be combined
-  std::int64_t num_small_pairs_ = 0;  // of hosts that have any
-  std::int64_t num_near_ = 0;         // messages that are short enough for the memory of the one host
-  CommMatrix ports_;                  // the hosts' matrix; empty unless for_hosts_
+  SmallMessages small_;
+  std::int64_t num_near_ = 0;  // messages that are short enough for the memory of the one host
+  CommMatrix ports_;           // the hosts' matrix; empty unless for_hosts_
   PickedMachine picked_;
   AdviceOptions advice_options_;
   WisdomKey key_;

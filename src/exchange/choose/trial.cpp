@@ -11,7 +11,11 @@
 namespace nuice::mpi {
 namespace {
 
+/// Exchanges too short to decide anything end here. Of others 8 reports decide about a candidate
+/// (standings.hpp).
 constexpr int most_rounds = 30;
+/// Those that take long end earlier, once a difference of 40 % shows: z = 2.5 deviations of 0.25, of two
+/// means of five.
 constexpr int least_rounds = 5;
 constexpr double enough_s = 1;
 

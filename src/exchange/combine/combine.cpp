@@ -48,7 +48,7 @@ std::string summary(const Communicator& comm, const HostGroup& group, const Host
   std::array<std::int64_t, 2> sums = {
       0, comm.rank() == group.ranks().front() ? std::ssize(layout.outgoing()) : 0};
   for (const HostLayout::Place& place : layout.sends())
-    if (place.block != HostLayout::no_block) ++sums[0];
+    if (place.block != no_index) ++sums[0];
   all_reduce(comm, MPI_IN_PLACE, sums.data(), 2, MPI_INT64_T, MPI_SUM);
   const bool by_all = group.leaders() >= comm.num_ranks();
   return std::to_string(sums[0]) + " messages between hosts are " + std::to_string(sums[1]) + ", which " +

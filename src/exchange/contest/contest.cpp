@@ -7,18 +7,16 @@
 namespace nuice::exchange {
 namespace {
 
-/// The first exchanges have the budget of 20: one of them is 5 %.
-constexpr double least_horizon = 20;
-/// Distances between rounds double up to here: a change of the network is noticed within that number of exchanges.
+/// Distances between rounds double up to here: a change of the network is noticed within that number of
+/// exchanges. No turn is longer, so those of exchanges below time_slice_s / 256, 20 us, last less than a time
+/// slice.
 constexpr std::int64_t most_between_rounds = 256;
-/// Likewise after another arm was adopted, or all are in again.
+/// Likewise, but soon, after another arm was adopted, which only trials have seen (simulated:
+/// docs/explanation/contests.md).
 constexpr std::int64_t most_after_a_change = 15;
-/// A turn lasts about this long: a few microseconds say nothing where ranks wait for cores.
-constexpr double turn_s = 5e-3;
-constexpr std::int64_t least_exchanges = 2;   // the first is not timed
-constexpr std::int64_t most_exchanges = 256;  // a turn of exchanges below 20 us is shorter than turn_s
-constexpr int reports_in_a_row = 2;           // one may be an outlier
-constexpr double clock_s = 1e-9;              // no time is below
+constexpr std::int64_t least_exchanges = 2;  // the first is not timed
+constexpr int reports_in_a_row = 2;          // one may be an outlier
+constexpr double clock_s = 1e-9;             // what clocks count in: no time is below, and none is 0
 
 }  // namespace
 
@@ -38,8 +36,8 @@ Contest::Step Contest::next() {
 
 void Contest::begin_round() {
   state_ = State::in_round;
-  const double exchanges = std::max(least_horizon, static_cast<double>(number_ - origin_));
-  double left = rules_.budget * exchanges - spent_;
+  const auto exchanges = static_cast<double>(number_ - origin_);
+  double left = std::max(1.0, rules_.budget * exchanges) - spent_;  // the first challenger gets a look
   turns_.clear();
   turns_.push_back({standings_.best(), turn_length(standings_.best(), left)});
   for (std::size_t i = 0; i < standings_.size(); ++i) {
@@ -58,10 +56,10 @@ std::int64_t Contest::turn_length(std::size_t arm, double& left) const {
   const bool is_best = arm == standings_.best();
   const bool is_first_look = standings_.num_reports(arm) == 0;
   if (is_best && rules_.rests) return 1;  // it is timed between rounds, too
-  const double exchanges = is_first_look ? 1 : std::round(turn_s / std::max(usual_s, clock_s));
+  const double exchanges = is_first_look ? 1 : std::round(time_slice_s / std::max(usual_s, clock_s));
   const std::int64_t least = is_first_look ? 1 : least_exchanges;
   const double wanted =
-      std::clamp(exchanges, static_cast<double>(least), static_cast<double>(most_exchanges));
+      std::clamp(exchanges, static_cast<double>(least), static_cast<double>(most_between_rounds));
   if (is_best) return static_cast<std::int64_t>(wanted);
   const double loss = standings_.loss(arm);
   const auto length = static_cast<std::int64_t>(std::min(wanted, left / loss));

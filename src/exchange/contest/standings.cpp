@@ -13,8 +13,6 @@ constexpr double z_at_last = 1;
 constexpr double enough = 8;
 constexpr double usual_deviation = 0.25;
 constexpr double indifference = 0.05;
-constexpr double time_slice_s = 5e-3;
-constexpr double loss_of_unknown = 0.25;  // usual_deviation
 /// ln 1.4: a search costs some exchanges by slower arms, which a smaller change is not worth.
 constexpr double other_network = 0.336;
 
@@ -93,9 +91,9 @@ bool Standings::is_off() const {
 
 double Standings::loss(std::size_t arm) const {
   const Arm& it = arms_[arm];
-  if (it.exchanges <= 0 || arms_[best_].exchanges <= 0) return loss_of_unknown;
+  if (it.exchanges <= 0 || arms_[best_].exchanges <= 0) return usual_deviation;
   const double seen = std::max(0.0, std::exp(it.log_s() - arms_[best_].log_s()) - 1);
-  return std::max(indifference, (loss_of_unknown + it.weight() * seen) / (1 + it.weight()));
+  return std::max(indifference, (usual_deviation + it.weight() * seen) / (1 + it.weight()));
 }
 
 void Standings::restart() {

@@ -21,6 +21,9 @@
 
 namespace nuice::exchange {
 
+/// About that of Linux: shorter reports say little where ranks wait for cores.
+inline constexpr double time_slice_s = 5e-3;
+
 class Standings {
  public:
   /// The first arm is in use.

@@ -17,6 +17,7 @@
 #include <map>
 #include <utility>
 
+#include "core/support/no_index.hpp"
 #include "exchange/bind/table_requests.hpp"
 #include "exchange/exec/rows.hpp"
 #include "mpi/failure.hpp"
@@ -28,8 +29,6 @@ namespace {
 using NoticeText = std::array<int, 2>;
 
 using Key = std::pair<PhaseId, Rank>;
-
-constexpr std::size_t none = ~std::size_t{0};
 
 class Depend : public Run {
  public:
@@ -79,10 +78,10 @@ class Depend : public Run {
   struct Outgoing {
     Key key;  // whom it goes to
     std::size_t begin = 0;
-    std::size_t end = 0;              // of the sends
-    std::size_t next_of_same = none;  // the next one to the same rank
-    int notices = 0;                  // and the start of the one before to the same rank
-    int waits = 0;                    // of these, in the running exchange
+    std::size_t end = 0;                  // of the sends
+    std::size_t next_of_same = no_index;  // the next one to the same rank
+    int notices = 0;                      // and the start of the one before to the same rank
+    int waits = 0;                        // of these, in the running exchange
   };
   struct Incoming {
     Key key;                      // who sends it
@@ -108,7 +107,7 @@ class Depend : public Run {
       if (entry.recv_partner != no_rank) {
         const auto count = static_cast<int>(end.receives - begin.receives);
         const int heads = count > 1 ? count - 1 : count;
-        for (int k = 0; k < count; ++k) head_of_.push_back(k < heads ? incoming_.size() : none);
+        for (int k = 0; k < count; ++k) head_of_.push_back(k < heads ? incoming_.size() : no_index);
         incoming_.push_back({.key = {entry.phase, entry.recv_partner}, .heads = heads, .own = {}});
       }
       begin = end;
@@ -175,7 +174,7 @@ class Depend : public Run {
     all_.start(first_send() + outgoing_[outgoing].begin, first_send() + outgoing_[outgoing].end);
     for (std::size_t i = outgoing_[outgoing].begin; i < outgoing_[outgoing].end; ++i)
       arrivals_.trace().note(Trace::Kind::sent, requests_.send_to[i]);
-    if (outgoing_[outgoing].next_of_same != none) heard(outgoing_[outgoing].next_of_same);
+    if (outgoing_[outgoing].next_of_same != no_index) heard(outgoing_[outgoing].next_of_same);
   }
 
   void tell(std::size_t incoming) {
@@ -206,7 +205,7 @@ class Depend : public Run {
       scatter(requests_.packed_receives, place, place + 1);
       arrivals_.land_receive(place);
       const std::size_t incoming = head_of_[place];
-      if (incoming != none && --incoming_[incoming].heads_left == 0) tell(incoming);
+      if (incoming != no_index && --incoming_[incoming].heads_left == 0) tell(incoming);
     } else if (place >= first_awaited() && place < first_given()) {
       const auto& [phase, partner] = awaited_texts_[place - first_awaited()];
       for (const std::size_t i : outgoing_with({static_cast<PhaseId>(phase), partner})) heard(i);

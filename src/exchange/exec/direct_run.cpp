@@ -13,8 +13,6 @@
 namespace nuice::mpi {
 namespace {
 
-constexpr int tag = 0;
-
 /// The next ranks first, or those before. Messages of one pair keep their order.
 void sort_from(Rank rank, Rank num_ranks, bool ascending, std::vector<DirectMessage>& messages) {
   std::ranges::stable_sort(messages, {}, [=](const DirectMessage& message) {
@@ -53,7 +51,7 @@ void DirectRun::add(const DirectMessage& message, bool is_send) {
                        .bytes = bytes,
                        .arrival = is_send ? 0 : arrivals_.index_of(message.partner)});
   requests_.add(is_send ? Requests::Mode::send : Requests::Mode::receive, message.segment, message.partner,
-                tag, comm_->get());
+                /*tag=*/0, comm_->get());
 }
 
 void DirectRun::require_whole() const {

@@ -16,8 +16,7 @@
 namespace nuice::mpi {
 
 void Exchange::State::start() {
-  running = true;
-  broken = true;  // until all MPI calls below have returned
+  standing = Standing::broken;  // until all MPI calls below have returned
   observe_begin(Region::exchange, number());
   follows_ = false;
   quiet_s_ = last_look_s_ = 0;
@@ -29,7 +28,7 @@ void Exchange::State::start() {
     run->start();
     if (trace.is_on()) follow();
   }
-  broken = false;
+  standing = Standing::running;
 }
 
 void Exchange::State::copy_to_itself() const {
@@ -38,7 +37,7 @@ void Exchange::State::copy_to_itself() const {
 }
 
 bool Exchange::State::advance(bool block) {
-  broken = true;  // until all MPI calls below have returned
+  standing = Standing::broken;  // until all MPI calls below have returned
   Trace& trace = arrivals.trace();
   if (block) trace.note(Trace::Kind::wait);
   const bool done = !run || (watches()       ? advance_watching(block)
@@ -46,8 +45,7 @@ bool Exchange::State::advance(bool block) {
                                              : run->advance(block));
   if (done) trace.note(Trace::Kind::over);
   if (done) observe_end(Region::exchange, number());
-  broken = false;
-  running = !done;
+  standing = done ? Standing::idle : Standing::running;
   return done;
 }
 
@@ -72,22 +70,25 @@ void Exchange::State::follow() {
 
 std::optional<Arrival> Exchange::State::next(bool block) {
   follow();
-  broken = true;  // until all MPI calls below have returned
+  standing = Standing::broken;  // until all MPI calls below have returned
   if (block) arrivals.trace().note(Trace::Kind::wait);
   std::optional<Arrival> arrival = arrivals.take();
+  bool is_over = false;
   bool is_first_look = true;
   Patience patience;
   for (bool again = !arrival; again;) {
     const bool done = !run || (watches() ? advance_watching(false, is_first_look) : run->next(block));
     is_first_look = false;
     arrival = arrivals.take();
-    if (done && !arrival) arrivals.trace().note(Trace::Kind::over);
-    running = !done || arrival;
-    if (!running) observe_end(Region::exchange, number());
+    is_over = done && !arrival;
     again = block && !done && !arrival;
     if (again && watches()) patience.found_nothing();
   }
-  broken = false;
+  if (is_over) {
+    arrivals.trace().note(Trace::Kind::over);
+    observe_end(Region::exchange, number());
+  }
+  standing = is_over ? Standing::idle : Standing::running;
   return arrival;
 }
 
@@ -139,7 +140,7 @@ auto Exchange::State::guarded(Act&& act) {
   } catch (const Error& error) {
     const Error told = with_dead_ranks(error, *comm);
     if (run) run->cancel();
-    if (running) observe_end(Region::exchange, number());
+    observe_end(Region::exchange, number());
     throw Error(told);
   }
 }
@@ -155,7 +156,7 @@ void Exchange::State::say_forgotten(const char* what) const noexcept {
 }
 
 void Exchange::State::finish_quietly() noexcept {
-  if (!running || broken) return;
+  if (standing != Standing::running) return;
   say_forgotten(is_finalized() ? "after MPI_Finalize() while it was active" : "while it was active");
   if (is_finalized()) return;
   try {
@@ -171,14 +172,14 @@ void Exchange::State::release(std::unique_ptr<State> state) noexcept {
   if (!state) return;
   state->finish_quietly();
   state->arrivals.trace().write();
-  if (!state->broken) return;
+  if (state->standing != Standing::broken) return;
   static std::atomic<State*> last_left = nullptr;  // leak checkers find the rest from here
   State* const left = state.release();
   left->left_before = last_left.exchange(left);
 }
 
 void Exchange::State::abandon(std::unique_ptr<State> state) noexcept {
-  state->broken = true;
+  state->standing = Standing::broken;
   if (state->run) state->run->cancel();
   release(std::move(state));
 }
@@ -204,7 +205,8 @@ Exchange::~Exchange() { State::release(std::move(state_)); }
 
 Exchange::State& Exchange::state() const {
   if (!state_) throw Error(ErrorCode::state, "the exchange was freed");
-  if (state_->broken) throw Error(ErrorCode::state, "the exchange was given up after an error");
+  if (state_->standing == State::Standing::broken)
+    throw Error(ErrorCode::state, "the exchange was given up after an error");
   require_running("a call of an exchange");
   return *state_;
 }
@@ -212,36 +214,36 @@ Exchange::State& Exchange::state() const {
 void Exchange::start() { start(nullptr); }
 
 void Exchange::start(void* stream) {
-  if (state().running)
+  if (is_under_way())
     throw Error(ErrorCode::state, "start() before the previous exchange finished: call wait() first");
   state_->streams = {.start = stream};
   state_->guarded([this] { state_->start(); });
 }
 
 bool Exchange::test() {
-  if (!state().running) throw Error(ErrorCode::state, "test(): the exchange was not started");
+  if (!is_under_way()) throw Error(ErrorCode::state, "test(): the exchange was not started");
   return state_->guarded([this] { return state_->advance(false); });
 }
 
 void Exchange::wait() {
-  if (!state().running) throw Error(ErrorCode::state, "wait(): the exchange was not started");
+  if (!is_under_way()) throw Error(ErrorCode::state, "wait(): the exchange was not started");
   state_->guarded([this] { state_->advance(true); });
 }
 
 void Exchange::wait(void* stream) {
-  if (!state().running) throw Error(ErrorCode::state, "wait(): the exchange was not started");
+  if (!is_under_way()) throw Error(ErrorCode::state, "wait(): the exchange was not started");
   state_->streams.has_wait = true;
   state_->streams.wait = stream;
   state_->guarded([this] { state_->advance(true); });
 }
 
 std::optional<Arrival> Exchange::next() {
-  if (!state().running) throw Error(ErrorCode::state, "next(): the exchange was not started");
+  if (!is_under_way()) throw Error(ErrorCode::state, "next(): the exchange was not started");
   return state_->guarded([this] { return state_->next(true); });
 }
 
 std::optional<Arrival> Exchange::poll() {
-  if (!state().running) throw Error(ErrorCode::state, "poll(): the exchange was not started");
+  if (!is_under_way()) throw Error(ErrorCode::state, "poll(): the exchange was not started");
   return state_->guarded([this] { return state_->next(false); });
 }
 
@@ -257,7 +259,7 @@ bool Exchange::arrived(std::size_t index) {
   return !state_->run || state_->run->arrived(index);
 }
 
-bool Exchange::is_under_way() const { return state().running; }
+bool Exchange::is_under_way() const { return state().standing == State::Standing::running; }
 
 const ExchangeInfo& Exchange::info() const {
   if (state().run) state_->run->describe(state_->info);
@@ -266,7 +268,7 @@ const ExchangeInfo& Exchange::info() const {
 
 void Exchange::free() {
   if (!state_) return;
-  if (state_->running && !state_->broken)
+  if (state_->standing == State::Standing::running)
     throw Error(ErrorCode::state, "free(): the exchange is active; wait for it first");
   State::release(std::move(state_));
 }

@@ -48,9 +48,10 @@ struct Exchange::State {
   double watchdog_s = 0;               // give up after so long without progress; 0: never
   bool watches_deaths = false;         // where MPI tells of them: give up when a rank of the plan has died
 
-  // Where a running exchange stands.
-  bool running = false;
-  bool broken = false;  // MPI returned an error: nothing more can be expected of the requests
+  // idle, until start(); running, until it is complete; broken, for good: MPI returned an error, and nothing more can be
+  // expected of the requests. While MPI is called, it is broken in advance.
+  enum class Standing : std::uint8_t { idle, running, broken };
+  Standing standing = Standing::idle;
 
   void start();
   bool advance(bool block);  // true when the exchange is complete; block: not before

@@ -61,7 +61,7 @@ PartsRun::Message& PartsRun::add(const Binding& binding, const Partner& partner,
 /// By index in the user's order. counts: how many of a rank there are.
 std::vector<std::size_t> PartsRun::listed_in(const Messages& messages, std::span<const Partner> listed,
                                              bool counts) {
-  std::vector<std::size_t> by_index(listed.size(), none);
+  std::vector<std::size_t> by_index(listed.size(), no_index);
   for (std::size_t i = 0; i < listed.size(); ++i) {
     if (listed[i].bytes == 0) continue;
     const auto found = std::ranges::find(messages, listed[i].rank,
@@ -76,7 +76,7 @@ void PartsRun::number(std::span<const Outgoing> sends, std::span<const std::size
                       std::size_t num_receives) {
   const auto renumber = [](std::vector<std::size_t>& by_index, std::span<const std::size_t> places,
                            std::size_t count) {
-    std::vector<std::size_t> all(count, none);
+    std::vector<std::size_t> all(count, no_index);
     for (std::size_t i = 0; i < by_index.size(); ++i) all[places[i]] = by_index[i];
     by_index = std::move(all);
   };
@@ -98,7 +98,7 @@ void PartsRun::start() {
   num_undone_ = sends_.size() + receives_.size();
   for (const auto& message : receives_) {
     message->is_done = false;
-    if (message->request != none) requests_.start(message->request, message->request + 1);
+    if (message->request != no_index) requests_.start(message->request, message->request + 1);
     message->is_begun = true;
   }
   is_active_.store(true, std::memory_order_release);
@@ -118,7 +118,7 @@ void PartsRun::ready(std::size_t index) {
   if (index >= sends_by_index_.size()) refuse_index(index, sends_by_index_.size());
   if (is_ready_[index].exchange(true))
     throw Error(ErrorCode::state, "ready(): message " + std::to_string(index) + " was ready before");
-  if (sends_by_index_[index] == none) return;
+  if (sends_by_index_[index] == no_index) return;
   Message& message = *sends_[sends_by_index_[index]];
   const bool is_last = message.num_held.fetch_sub(1, std::memory_order_acq_rel) == 1;
   if (!may_call_mpi()) return;
@@ -127,7 +127,7 @@ void PartsRun::ready(std::size_t index) {
 }
 
 void PartsRun::begin(Message& message) {
-  if (message.request != none) {
+  if (message.request != no_index) {
     requests_.start(message.request, message.request + 1);
   } else {
     for (const auto& [from, to, bytes] : own_.copies) std::memcpy(to, from, bytes);
@@ -145,14 +145,14 @@ void PartsRun::step() {
     is_own_here = is_own_here || (message->partner == comm_->rank() && message->is_done);
   }
   for (const auto& message : receives_) {
-    if (message->is_done || (message->request == none && !is_own_here)) continue;
+    if (message->is_done || (message->request == no_index && !is_own_here)) continue;
     take(*message);
     if (message->is_done) came_.push_back(message->partner);
   }
 }
 
 void PartsRun::take(Message& message) {
-  if (message.request != none && !requests_.test(message.request, message.request + 1)) return;
+  if (message.request != no_index && !requests_.test(message.request, message.request + 1)) return;
   message.is_done.store(true, std::memory_order_release);
   --num_undone_;
   ++num_events_;
@@ -160,7 +160,7 @@ void PartsRun::take(Message& message) {
 
 bool PartsRun::arrived(std::size_t index) {
   if (index >= receives_by_index_.size()) refuse_index(index, receives_by_index_.size());
-  if (receives_by_index_[index] == none) return true;
+  if (receives_by_index_[index] == no_index) return true;
   const Message& message = *receives_[receives_by_index_[index]];
   if (!message.is_done.load(std::memory_order_acquire) && is_active_ && may_call_mpi())
     if (const std::unique_lock lock(testing_, std::try_to_lock); lock.owns_lock()) step();

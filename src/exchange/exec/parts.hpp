@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "core/support/no_index.hpp"
 #include "exchange/bind/table_requests.hpp"
 #include "exchange/exec/exchange_state.hpp"
 #include "exchange/exec/run.hpp"
@@ -54,11 +55,10 @@ class PartsRun : public Run {
   bool arrived(std::size_t index) override;
 
  private:
-  static constexpr std::size_t none = static_cast<std::size_t>(-1);
   struct Message {
     Rank partner = no_rank;
-    std::size_t request = none;  // of the message to itself there is none
-    int num_listed = 0;          // the user lists that number for this rank
+    std::size_t request = no_index;  // of the message to itself there is none
+    int num_listed = 0;              // the user lists that number for this rank
     // of the running exchange
     std::atomic<int> num_held = 0;
     std::atomic<bool> is_begun = false;

@@ -5,7 +5,6 @@
 #include <array>
 #include <climits>
 #include <cstdlib>
-#include <limits>
 
 #include "nuice/core/executor.hpp"
 
@@ -23,8 +22,6 @@ using Kind = std::variant<Text<O>, Flag<O>, Whole<O, int>, Whole<O, std::uint64_
                           OneOf<O, Planning>, OneOf<O, DeviceWay>, OneOf<O, Effort>>;
 using Row = Option<Kind>;
 
-constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
-
 #define NUICE_AT(member) [](O& o) -> decltype((o.member)) { return o.member; }
 const std::array option_table{
     Row{"scheduler", "which algorithm makes the schedule (nuice list), or auto",
@@ -32,7 +29,7 @@ const std::array option_table{
     Row{"executor", "how ranks execute the schedule (nuice list), or auto", Text<O>{NUICE_AT(executor)}},
     Row{"effort", "how much is measured: estimate (nothing), learn or measure",
         OneOf<O, Effort>{NUICE_AT(effort), effort_names}},
-    Row{"seed", "for schedulers that use random numbers", Whole<O, std::uint64_t>{NUICE_AT(seed), 0, any}},
+    Row{"seed", "for schedulers that use random numbers", Whole<O, std::uint64_t>{NUICE_AT(seed), 0}},
     Row{"phase_cost", "cost of a phase in addition to its largest transfer, in bytes",
         Size<O>{NUICE_AT(phase_cost_bytes), 0, max_bytes}},
     Row{"prefer_pairs", "both messages of a pair in the same phase", Flag<O>{NUICE_AT(prefer_pairs)}},
@@ -77,7 +74,7 @@ const std::array option_table{
     Row{"device.chunk", "bytes copied from a GPU at a time",
         Size<O>{NUICE_AT(device.chunk_bytes), 16, INT_MAX}},
     Row{"auto.reuse", "number of expected uses of the plan",
-        Whole<O, std::uint64_t>{NUICE_AT(automatic.reuse), 1, any}},
+        Whole<O, std::uint64_t>{NUICE_AT(automatic.reuse), 1}},
     Row{"auto.machine", "a machine by name or file", Text<O>{NUICE_AT(automatic.machine)}},
     Row{"auto.learn", "let the exchanges try executors, on several hosts without a named machine",
         Flag<O>{NUICE_AT(automatic.learn)}},

@@ -19,7 +19,7 @@ using Holder = std::shared_ptr<PlanGroup>;
 
 constexpr std::array form_names = {"buffers", "array", "fields", "broadcast",
                                    "none",    "halo",  "follow", "messages"};
-constexpr std::int64_t refused = -1;
+constexpr std::int64_t refused = -1;  // no code of a call is negative
 constexpr auto num_calls = static_cast<std::int64_t>(2 * form_names.size());
 
 /// What a rank is about to do, as a number.

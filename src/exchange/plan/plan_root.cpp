@@ -35,9 +35,8 @@ struct nuice::core::Fields<nuice::mpi::Slice> {
 namespace nuice::mpi {
 namespace {
 
-constexpr Rank root = 0;
-constexpr int size_tag = 0;
-constexpr int slice_tag = 1;
+constexpr Rank root = 0;  // which plans
+enum SliceTag : int { size_tag, slice_tag };
 
 /// Ranks [begin, end), and what rank 0 has for them.
 struct SliceBlock {

@@ -4,6 +4,7 @@
 #include "nuice/mpi/sparse_alltoallv.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -23,12 +24,14 @@
 namespace nuice::mpi {
 namespace {
 
-constexpr int data_tag = 0;
-constexpr int bytes_tag = 1;
-/// Longer messages are announced by their size, and sent once all is announced: their receives are posted first.
+enum SparseTag : int { data_tag, bytes_tag };
+/// Longer messages are announced by their size, and sent once all is announced: their receives are posted
+/// first. About where MPI copies no more on the way (Open MPI's eager limit in shared memory).
 constexpr Bytes most_at_once = 4096;
-constexpr Bytes alignment = 16;
-/// More than the messages that any rank can receive; a rank whose arguments are wrong adds it.
+/// Messages begin where any type may lie.
+constexpr auto alignment = static_cast<Bytes>(alignof(std::max_align_t));
+/// More than the messages that any rank can receive; a rank whose arguments are wrong adds it. 2^22 ranks may
+/// do so.
 constexpr std::int64_t wrong = std::int64_t{1} << 40;
 
 /// What is kept with a communicator.

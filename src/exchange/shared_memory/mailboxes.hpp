@@ -9,12 +9,15 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "mpi/host/looking.hpp"
+#include "core/support/cache_line.hpp"
 #include "nuice/core/types.hpp"
 
 namespace nuice::mpi {
 
 using Number = std::uint32_t;
+
+/// One is read while the next is written.
+inline constexpr Number least_slots = 2;
 
 /// Whether a counter has come to `number`, which may be close behind it or before: they wrap around.
 inline bool has_reached(const std::atomic<Number>& counter, Number number) {
@@ -22,7 +25,7 @@ inline bool has_reached(const std::atomic<Number>& counter, Number number) {
 }
 
 /// Of a rank.
-struct alignas(64) ReaderLine {
+struct alignas(cache_line_bytes) ReaderLine {
   std::atomic<Number> finished;  ///< It has read all of this exchange.
 };
 

@@ -16,14 +16,14 @@
 namespace nuice::mpi {
 namespace {
 
-/// One is read while the next is written.
-constexpr Number least_slots = 2;
 /// A writer looks at its reader's counter once in so many exchanges: 1/16 of a cache line passed per exchange.
 constexpr Number most_slots = 16;
-/// More slots let a rank run ahead, which is worth less memory than this: about what MPI takes for a rank.
+/// More slots let a rank run ahead, which is worth less memory than this: 16 slots for 4 messages of 4 KiB
+/// (docs/adr/0043).
 constexpr std::size_t ample_bytes_per_rank = 256 * 1024;
-/// More than this is left to MPI, which copies large messages without memory of its own.
-constexpr std::size_t most_bytes_per_rank = 16 * 1024 * 1024;
+/// More than this is left to MPI, which copies large messages without memory of its own: least_slots for 128
+/// messages of 64 KiB, the largest that go through memory (PlanOptions::sharing).
+constexpr std::size_t most_bytes_per_rank = least_slots * 128 * 65536;
 
 /// What a rank tells the others of its host.
 struct Sent {

@@ -13,7 +13,8 @@
 namespace nuice::mpi {
 namespace {
 
-/// A writer that is ahead has written the slots after this one too. One way, 8 and 64 bytes: 0.7 to 0.9 of the time without.
+/// A writer that is ahead has written the slots after this one too: the next one is on its way already, the
+/// one after it is fetched. One way, 8 and 64 bytes: 0.7 to 0.9 of the time without.
 constexpr Number exchanges_ahead = 2;
 
 }  // namespace

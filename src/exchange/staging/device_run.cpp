@@ -202,7 +202,7 @@ void DeviceRun::hand_over() {
 bool DeviceRun::take_next(bool may_wait, bool drains_at_once) {
   const std::optional<Arrival> arrival = inner_->next(may_wait);
   if (arrival) take(*arrival);
-  inner_is_over_ = !inner_->running;
+  inner_is_over_ = inner_->standing == Exchange::State::Standing::idle;
   const bool is_enough = inner_is_over_ || drains_at_once || pending_bytes_ >= parts_.chunk_bytes;
   if (drains() && has_taken_ && is_enough && !inner_->arrivals.any()) drain_pending();
   return arrival || inner_is_over_;

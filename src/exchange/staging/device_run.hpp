@@ -79,7 +79,8 @@ class DeviceRun : public Run, public Copies {
   void land(const Block& received) override;
 
  private:
-  static constexpr std::int64_t num_drains = 16;  // active at a time
+  /// Active at a time, an event each; the oldest is waited for.
+  static constexpr std::int64_t num_drains = 16;
   /// A message that is here, or a part of it, and is drained with the next ones.
   struct Pending {
     Bytes begin;

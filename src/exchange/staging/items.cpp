@@ -104,7 +104,7 @@ Bytes true_begin_of(MPI_Datatype type) {
 /// MPI alone knows its types. Packing memory whose every byte says where it lies shows where an element's bytes come from; as a byte
 /// says 256 places, once for each digit of the place.
 std::vector<std::int64_t> byte_places_of(MPI_Datatype type) {
-  constexpr MPI_Aint most = MPI_Aint{1} << 30;
+  constexpr MPI_Aint most = MPI_Aint{1} << 30;  // MPI_Pack counts bytes as int
   MPI_Aint lower = 0;
   MPI_Aint extent = 0;
   must(MPI_Type_get_true_extent(type, &lower, &extent), "MPI_Type_get_true_extent");

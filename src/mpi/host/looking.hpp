@@ -2,12 +2,8 @@
 // How a rank waits in memory that it shares with others of its host.
 #pragma once
 
-#include <cstddef>
-
 namespace nuice::mpi {
 
-/// Of current processors; atomics of two ranks on one line slow each other down.
-inline constexpr std::size_t cache_line_bytes = 64;
 /// Looks from one call of MPI to the next: others may wait for a message of the program's that only this rank's MPI can
 /// send on, and MPI hears of deaths. Not every time, as a call takes as long as many looks.
 inline constexpr unsigned looks_per_progress = 64;

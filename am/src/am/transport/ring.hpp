@@ -18,11 +18,10 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/support/cache_line.hpp"
 #include "nuice/am/transport.hpp"
 
 namespace nuice::am {
-
-inline constexpr std::size_t cache_line_bytes = 64;
 
 /// One per receiver, in shared memory. All zero at first.
 struct Doorbell {

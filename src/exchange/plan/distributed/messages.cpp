@@ -11,7 +11,7 @@ namespace {
 
 /// The sum over all ranks. Throws Error limit, on all of them, for more than max_bytes.
 std::int64_t total(const Communicator& comm, std::int64_t mine) {
-  constexpr int low_bits = 31;
+  constexpr int low_bits = 31;  // then both sums over 2^31 ranks fit 63 bits
   std::array<std::int64_t, 2> parts = {mine >> low_bits, mine & ((std::int64_t{1} << low_bits) - 1)};
   all_reduce(comm, MPI_IN_PLACE, parts.data(), 2, MPI_INT64_T, MPI_SUM);
   if (parts[0] + (parts[1] >> low_bits) >= max_bytes >> low_bits)

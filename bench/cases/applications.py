@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Matrices of real programs: phases, bytes and time of schedules, compared with the bounds.
+
+AMG2013, LULESH, miniFE and miniAMR on 64 and about 1,000 ranks (bench/data/applications), and with
+--held-out the same permuted and resized. bytes / bound: what all phases together wait for, over what the
+busiest rank sends or receives. / whole: over the least of schedules that split no message. `lpt` is "largest
+first", which a good engineer writes in ten lines; `distributed_coloring` is planned without a gather.
+
+--advise: what the adviser chooses, over the best of all candidates, in simulation: totals of a run are scaled
+to one exchange first, so that the busiest rank sends --bytes.
+"""
+
+import numpy as np
+
+import nuice
+from kit import Case, Table
+from kit.applications import application, application_names, held_out
+
+SCHEDULERS = ["lpt", "rs_nh", "coloring", "coloring_by_size", "coloring_in_parts", "distributed_coloring"]
+
+
+def cases(options):
+    for name in application_names():
+        yield name, application(name)
+    if options.held_out:
+        yield from held_out()
+
+
+def one_exchange(matrix, num_bytes):
+    """Of a whole run's totals. Messages keep eight bytes at least."""
+    src, dst, sizes = matrix.entries()
+    share = num_bytes / nuice.lower_bounds(matrix).max_port_bytes
+    scaled = np.maximum(np.minimum(sizes, 8), np.rint(np.asarray(sizes) * share).astype(np.int64))
+    return nuice.CommMatrix.from_arrays(matrix.num_ranks, src, dst, scaled)
+
+
+def planned(name, matrix, options):
+    bounds, whole = nuice.lower_bounds(matrix), nuice.whole_message_bytes(matrix)
+    for scheduler in options.schedulers:
+        made = nuice.plan(matrix, scheduler, repeat=options.repeat)
+        yield {
+            "matrix": name,
+            "scheduler": scheduler,
+            "ranks": matrix.num_ranks,
+            "messages": matrix.num_messages,
+            "phases": made.phases,
+            "phases_to_max_degree": made.phases / bounds.max_degree,
+            "bytes_to_bound": made.phase_bytes / bounds.max_port_bytes,
+            "bytes_to_whole": made.phase_bytes / whole,
+            "plan_seconds": made.plan_seconds,
+            "verified": made.verified,
+        }
+
+
+def advised(name, matrix, options):
+    exchange = one_exchange(matrix, options.bytes)
+    for machine in options.machines:
+        target = nuice.find_machine(machine, matrix.num_ranks)
+        for reuse in options.reuse:
+            quick = nuice.advise(exchange, target, reuse)
+            careful = nuice.advise(exchange, target, reuse, predict_by="simulation")
+            totals = {c.name: c.total_s for c in careful.candidates if not c.why_not}
+            if quick.choice.name in totals:
+                yield {
+                    "matrix": name,
+                    "machine": machine,
+                    "reuse": reuse,
+                    "choice": quick.choice.name,
+                    "best": min(totals, key=totals.get),
+                    "choice_to_best": totals[quick.choice.name] / min(totals.values()),
+                }
+
+
+def rows(options):
+    for name, matrix in cases(options):
+        if not any(part in name for part in options.cases):
+            continue
+        yield from advised(name, matrix, options) if options.advise else planned(name, matrix, options)
+
+
+def wrong(rows, options):
+    bad = [f"{row['scheduler']} on {row['matrix']}" for row in rows if not row.get("verified", True)]
+    return f"these schedules are wrong: {', '.join(bad)}" if bad else ""
+
+
+def notes(rows):
+    ratios = sorted(row["choice_to_best"] for row in rows if "choice_to_best" in row)
+    if ratios:
+        yield f"choice / best: median {ratios[len(ratios) // 2]:.3f}, worst {ratios[-1]:.3f} of {len(ratios)}"
+
+
+CASE = Case(
+    rows,
+    options=dict(
+        cases=[""],
+        schedulers=SCHEDULERS,
+        repeat=3,
+        held_out=(False, "also permuted and resized ones"),
+        advise=(False, "the adviser instead of schedules"),
+        machines=(
+            ["ethernet-10g", "ib-hdr-fattree", "ib-ndr-fattree", "slingshot-dragonfly", "roce-pfc"],
+            "--advise: on these",
+        ),
+        reuse=([1, 100, 10000], "--advise: exchanges of a plan"),
+        bytes=(1 << 20, "--advise: that the busiest rank sends in an exchange"),
+    ),
+    quick=dict(cases=["-64"], repeat=1),
+    minutes=1,
+    tables=[
+        Table(
+            "matrices of real programs",
+            "matrix | scheduler | phases | / D = phases_to_max_degree .3f",
+            "bytes / bound = bytes_to_bound .4f",
+            "/ whole = bytes_to_whole .4f | planning ms = plan_seconds*1e3 .1f",
+            where="scheduler",
+            group="matrix",
+        ),
+        Table(
+            "the adviser's choice, simulated, {o.bytes} bytes",
+            "matrix | machine | uses = reuse | choice | best | choice / best = choice_to_best .3f",
+            where="machine",
+            group="matrix",
+        ),
+    ],
+    notes=notes,
+    wrong=wrong,
+)

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where programs run: ranks of this machine, or the hosts of a test network (docs/how-to/testbed.md)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nuice
+from nuice.cli.bench import environment, find_program
+
+from .case import CannotRun, Failed
+from .process import ROOT, call, objects, scratch
+from .stats import by_method
+
+MBIT = 125_000  # bytes per second
+KIB = 1024
+# A network of its own, next to those that others have up.
+os.environ.setdefault("NUICE_TESTBED", f"bench{os.getpid()}")
+TESTBED = [sys.executable, str(ROOT / "bench" / "testbed" / "nuice_testbed.py")]
+
+
+@dataclass(frozen=True)
+class Place:
+    """ranks: as programs have, unless told otherwise. settings: of the network, None on this machine."""
+
+    name: str
+    ranks: int
+    settings: Mapping[str, Any] | None = None
+
+    @property
+    def host_bytes_per_s(self) -> float:
+        """Of all ports of a host, one way."""
+        assert self.settings is not None
+        return megabits(self.settings["rate"]) * MBIT * self.settings["ports_per_host"]
+
+    def run(
+        self,
+        words: Sequence[Any],
+        *,
+        ranks: int = 0,
+        mpiexec: str = "",
+        timeout_s: float = 550,
+        flags: Sequence[str] = (),
+        settings: Mapping[str, str] | None = None,
+        prefix: Sequence[str] = (),
+        status: int | None = 0,
+    ) -> subprocess.CompletedProcess[str]:
+        """MPI ranks of a program. flags: of mpiexec here, of nuice-testbed there; settings: further
+        environment; prefix: what starts mpiexec. Raises Failed."""
+        mpiexec = mpiexec or find_program("mpiexec")
+        if self.settings is None:
+            start = [*prefix, mpiexec, *flags, "-n", str(ranks or self.ranks)]
+        else:
+            start = [*TESTBED, "run", "--mpiexec", mpiexec, "--timeout", str(timeout_s), *flags]
+            start += ["--ranks", str(ranks)] if ranks else []
+        env = environment() | dict(settings or {})
+        return call([*start, *words], timeout_s=timeout_s + 20, env=env, status=status)
+
+    def bench(
+        self,
+        problem: nuice.CommMatrix | Sequence[Any],
+        methods: Sequence[str],
+        reps: int,
+        *more: Any,
+        program: str = "",
+        words_before: Sequence[str] = (),
+        **how: Any,
+    ) -> list[dict[str, Any]]:
+        """What nuice-bench measured, one record per method, interleaved and verified. problem: a matrix, or
+        the options that name another; more: further options of nuice-bench; words_before: what starts each of
+        its ranks; how: as run takes it."""
+        with scratch() as folder:
+            words = saved(problem, folder) if isinstance(problem, nuice.CommMatrix) else list(problem)
+            words += ["--schedulers", ",".join(methods)] if methods else []
+            words += ["--reps", reps, "--json", *more]
+            words = [*words_before, program or find_program("nuice-bench"), *words]
+            records = objects(self.run(words, **how).stdout)
+        if methods and [record["method"] for record in records] != list(methods):
+            raise Failed(f"nuice-bench was asked for {', '.join(methods)} and answered {records}")
+        return records
+
+    def rdma(
+        self, matrix: nuice.CommMatrix, plans: Sequence[tuple[nuice.Plan, str]], reps: int, *more: Any
+    ) -> list[dict[str, Any]]:
+        """Of a lossless fabric: each plan by an executor, as RDMA cards carry it; one record each. Raises
+        Failed, also where the fabric could not keep up."""
+        with scratch() as folder:
+            words = saved(matrix, folder)
+            files = [f"{folder}/{number}.plan" for number in range(len(plans))]
+            for file, (plan, _) in zip(files, plans, strict=True):
+                plan.save(file)
+            named = [f"{file}:{executor}" for file, (_, executor) in zip(files, plans, strict=True)]
+            start = [*TESTBED, "rdma", *words, "--plans", ",".join(named), "--reps", reps, *more]
+            return objects(call(start, env=environment()).stdout)
+
+    def several(
+        self, runs: int, problem: Any, methods: Sequence[str], *rest: Any, **how: Any
+    ) -> dict[str, list]:
+        """Of that many starts, the records by method. Raises Failed where one is refused or not verified."""
+        found = by_method([self.bench(problem, methods, *rest, **how) for _ in range(runs)])
+        for record in (record for records in found.values() for record in records):
+            if record["refused"] is not None or record["verified"] is False:
+                raise Failed(f"{record['method']} on {self.name}: {record['refused'] or 'wrong payload'}")
+        return found
+
+
+def saved(matrix: nuice.CommMatrix, folder: Path) -> list[Any]:
+    nuice.save_matrix_market(folder / "matrix.mtx", matrix)
+    return ["--matrix", folder / "matrix.mtx"]
+
+
+def megabits(rate: str) -> int:
+    return int(rate.removesuffix("mbit"))
+
+
+def testbed(*words: str) -> str:
+    """What nuice-testbed printed."""
+    return call([*TESTBED, *words]).stdout
+
+
+def here(ranks: int) -> Place:
+    return Place("shared memory", ranks)
+
+
+@contextmanager
+def network(*words: str, name: str = "") -> Iterator[Place]:
+    """A test network as `nuice-testbed up` makes it of the words; nothing of it stays. Raises CannotRun."""
+    if os.geteuid():
+        raise CannotRun("only root can make a test network")
+    try:
+        testbed("up", *words)
+    except Failed as failure:
+        raise CannotRun(str(failure)) from None
+    try:
+        settings = json.loads(testbed("status", "--json"))["settings"]
+        yield Place(name or " ".join(words), settings["hosts"] * settings["ranks_per_host"], settings)
+    finally:
+        testbed("down")
+
+
+SHAPE = re.compile(r"(\d+)x(\d+)/(\d+)k")
+
+
+def made_of(name: str) -> list[str]:
+    """Words of `nuice-testbed up` for a preset or HOSTSxMBITS/QUEUEk, and what follows after colons: a
+    congestion control, rto_min=TIME. "fast:reno", "16x100/16k:bbr:rto_min=5ms"."""
+    preset, *more = name.split(":")
+    if shape := SHAPE.fullmatch(preset):
+        hosts, rate, queue = shape.groups()
+        words = ["--hosts", hosts, "--rate", f"{rate}mbit", "--queue", f"{queue}k"]
+    else:
+        words = ["--preset", preset]
+    for part in more:
+        words += ["--rto-min", part[8:]] if part.startswith("rto_min=") else ["--cc", part]
+    return words
+
+
+@contextmanager
+def place(preset: str, ranks: int, *, hosts: int = 0, cc: str = "") -> Iterator[Place]:
+    """The test network of that name (made_of), else with cc as its congestion control; "": this machine."""
+    if not preset:
+        yield here(ranks)
+        return
+    words = [*(["--cc", cc] if cc else []), *made_of(preset), *(["--hosts", str(hosts)] if hosts else [])]
+    with network(*words, name=preset.partition(":")[0]) as made:
+        yield made

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""What lab/bench runs for the papers: fits of machines, a simulated CM-5, level rules."""
