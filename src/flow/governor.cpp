@@ -141,7 +141,8 @@ void Governor::look_at(Connection& connection, double now_s) {
   bytes_of_look_ += bytes;
   full_bytes_of_look_ += segments * counts->segment_bytes;
   port.own.segments += segments;
-  port.own.lost_segments += counts->out_of_order - connection.counts.out_of_order;
+  if (connection.counts.bytes >= first_window_bytes)  // before: not due to the window that is set
+    port.own.lost_segments += counts->out_of_order - connection.counts.out_of_order;
   port.segment_bytes = counts->segment_bytes;
   if (counts->round_trip_s > 0 && (port.round_trip_s == 0 || counts->round_trip_s < port.round_trip_s))
     port.round_trip_s = counts->round_trip_s;
@@ -154,7 +155,7 @@ void Governor::apply(Connection& connection, double now_s) {
   connection.began_small = false;
   Port& port = ports_[connection.port];
   if (!port.window.is_limited()) {
-    if (connection.share_bytes != Window::unlimited) free_window(connection.descriptor);
+    if (connection.share_bytes != Window::unlimited) free_window(connection.descriptor, connection.buffer);
     connection.share_bytes = port.share_bytes = Window::unlimited;
     return;
   }
@@ -164,7 +165,7 @@ void Governor::apply(Connection& connection, double now_s) {
   port.share_bytes = share;
   if (!receives && share == connection.share_bytes) return;
   connection.share_bytes = share;
-  limit_window(connection.descriptor, share);
+  limit_window(connection.descriptor, share, connection.counts.bytes, connection.buffer);
 }
 
 int Governor::port_of(const std::string& address) {
@@ -181,7 +182,7 @@ void Governor::stop() {
   const std::lock_guard lock(mutex_);
   if (is_stopped_.exchange(true)) return;
   for (const auto& connection : connections_)
-    if (ports_[connection->port].window.is_limited()) free_window(connection->descriptor);
+    if (ports_[connection->port].window.is_limited()) free_window(connection->descriptor, connection->buffer);
   for (Port& port : ports_) port.host.leave();
 }
 

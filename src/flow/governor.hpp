@@ -65,6 +65,7 @@ class Governor {
     int port = 0;
     std::atomic<std::int64_t> bytes_read{0};
     bool began_small = false;
+    Buffer buffer = Buffer::tuned;
     SocketCounts counts;          // at the last look
     std::int64_t bytes_seen = 0;  // of bytes_read
     double last_s = 0;            // when bytes were last seen

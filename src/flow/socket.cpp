@@ -148,17 +148,26 @@ bool set_quick_timers(int descriptor) {
          set(descriptor, IPPROTO_TCP, TCP_RTO_MIN_US, retransmission_us);
 }
 
-void limit_window(int descriptor, std::int64_t bytes) {
-  const auto locks = get(descriptor, SOL_SOCKET, SO_BUF_LOCK);
-  if (locks && (*locks & receive_buffer_is_locked) == 0)
+void limit_window(int descriptor, std::int64_t bytes, std::int64_t received, Buffer& buffer) {
+  if (buffer == Buffer::tuned) {
+    const auto locks = get(descriptor, SOL_SOCKET, SO_BUF_LOCK);
+    const bool is_free = locks && (*locks & receive_buffer_is_locked) == 0;
+    buffer = is_free ? Buffer::first : Buffer::of_program;
+    if (is_free) set(descriptor, SOL_SOCKET, SO_RCVBUF, default_buffer_bytes);
+  }
+  if (buffer == Buffer::first && received >= first_window_bytes) {
     set(descriptor, SOL_SOCKET, SO_RCVBUF, INT_MAX / 2);  // the kernel takes what net.core.rmem_max allows
+    buffer = Buffer::large;
+  }
   set(descriptor, IPPROTO_TCP, TCP_WINDOW_CLAMP, static_cast<int>(std::min<std::int64_t>(bytes, INT_MAX)));
 }
 
-void free_window(int descriptor) {
+void free_window(int descriptor, Buffer& buffer) {
   set(descriptor, IPPROTO_TCP, TCP_WINDOW_CLAMP, INT_MAX / 2);
+  if (buffer == Buffer::of_program || buffer == Buffer::tuned) return;
   const auto locks = get(descriptor, SOL_SOCKET, SO_BUF_LOCK);
   if (locks) set(descriptor, SOL_SOCKET, SO_BUF_LOCK, *locks & ~receive_buffer_is_locked);
+  buffer = Buffer::tuned;
 }
 #else
 std::optional<SocketCounts> counts_of(int /*descriptor*/) { return std::nullopt; }
@@ -168,8 +177,9 @@ std::string port_of_connection(int /*descriptor*/) { return {}; }
 bool begin_small(int /*descriptor*/) { return false; }
 void restore_buffer(int /*descriptor*/) {}
 bool set_quick_timers(int /*descriptor*/) { return false; }
-void limit_window(int /*descriptor*/, std::int64_t /*bytes*/) {}
-void free_window(int /*descriptor*/) {}
+void limit_window(int /*descriptor*/, std::int64_t /*bytes*/, std::int64_t /*received*/, Buffer& /*buffer*/) {
+}
+void free_window(int /*descriptor*/, Buffer& /*buffer*/) {}
 #endif
 
 }  // namespace nuice::flow

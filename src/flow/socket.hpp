@@ -5,8 +5,9 @@
 // The rules of the kernel that decide what is possible (Linux 4.x to 6.18: net/ipv4/tcp_input.c, tcp_output.c):
 //   * TCP_WINDOW_CLAMP may be set at any time. A window that was advertised is never taken back: a smaller one holds after the bytes
 //     that the sender was already allowed have come.
-//   * The kernel replaces the clamp whenever it tunes the receive buffer, and when it first sees packets of full size. A buffer that was
-//     set by SO_RCVBUF is not tuned; and the clamp is set again now and then.
+//   * The kernel replaces the clamp whenever it tunes the receive buffer, and when it first sees packets of full size: by what the
+//     buffer holds. A buffer that was set by SO_RCVBUF is not tuned. So the buffer becomes large only after the first 64 KiB, and
+//     the clamp is set again now and then.
 //   * A sender does not send less than a full packet into a window that is smaller than one; it waits 200 ms or more. So windows are
 //     whole packets, rounded up by the kernel to the unit that both ends agreed on.
 //   * Every second full packet is acknowledged at once by the kernel, whether or not the process reads. A single packet is acknowledged
@@ -52,10 +53,16 @@ void restore_buffer(int descriptor);
 /// round trip instead of 200 ms, a single packet is acknowledged after 8 ms instead of 40. Both ends need them. False: not here.
 bool set_quick_timers(int descriptor);
 
-/// Bytes that the peer may have in flight. The receive buffer becomes as large as the system lets a program have, so that data wait there
-/// while the process is busy, and stays so.
-void limit_window(int descriptor, std::int64_t bytes);
+/// Who sets the size of a receive buffer: the kernel, the program, or limit_window().
+enum class Buffer { tuned, of_program, first, large };
+
+/// Bytes of the window with which a connection begins.
+inline constexpr std::int64_t first_window_bytes = 64 << 10;
+
+/// Bytes that the peer may have in flight. A receive buffer that the program has not set becomes as large as the system lets a program
+/// have, so that data wait there while the process is busy; but not before the first window has come (received: bytes so far).
+void limit_window(int descriptor, std::int64_t bytes, std::int64_t received, Buffer& buffer);
 /// As if limit_window() had never been called, as far as the kernel allows.
-void free_window(int descriptor);
+void free_window(int descriptor, Buffer& buffer);
 
 }  // namespace nuice::flow

@@ -20,12 +20,15 @@ constexpr double largest_share_bytes = 128 << 10;
 constexpr double seconds_of_a_rate = 0.02;
 constexpr std::int64_t segments_of_a_rate = 100;
 constexpr int rates_of_period = 64;  // the fastest rate is that of this and the last period
+// Of one look, while the window opens: a rate that is wrong by a third costs no more than one step of it.
+constexpr std::int64_t segments_of_a_first_rate = 10;
 
 // A loss costs a retransmission timeout where too few packets follow to reveal it. One segment of 100 is the share at which that starts to
 // show in exchanges of some hundred segments. Packets that overtake each other on hosts with several processors are up to 0.7 %.
 constexpr double share_that_is_too_much = 1.0 / 100;
 constexpr std::int64_t segments_to_judge = 400;  // four losses at that share
 constexpr double shrinks_to = 0.7;               // CUBIC, RFC 9438 section 4.6
+constexpr double full_below = 1.25;              // BBR's start-up ends where the rate grows by less
 
 // About 1 / shrinks_to: a step undoes one loss.
 constexpr double grows_to = 1.5;
@@ -74,17 +77,16 @@ void Window::note_rate(const Report& report) {
   if (stretch_.timed_s < seconds_of_a_rate || stretch_.timed_segments < segments_of_a_rate) return;
   const double rate = stretch_.rate();
   stretch_ = {};
+  if (state_ == State::opening && fastest_ > 0 && rate < full_below * fastest_) {
+    state_ = State::steady;
+    calm_ = patience_ - 1;
+  }
   fastest_of_period_ = std::max(fastest_of_period_, rate);
   fastest_ = std::max(fastest_, rate);
   if (++rates_of_period_ == rates_of_period) {
     fastest_ = fastest_of_period_;
     fastest_of_period_ = 0;
     rates_of_period_ = 0;
-  }
-  if (state_ == State::opening) {
-    window_ = std::min(window_, enough(fastest_));
-    state_ = State::steady;
-    calm_ = patience_ - 1;
   }
 }
 
@@ -117,7 +119,9 @@ bool Window::open() {
     return true;
   }
   if (static_cast<double>(sum_.segments * sum_.segment_bytes) < window_) return false;
-  window_ = std::min(2 * std::max(window_, least_), most_bytes);
+  if (sum_.timed_segments >= segments_of_a_first_rate) first_rate_ = std::max(first_rate_, sum_.rate());
+  const double rate = std::max(first_rate_, fastest_);
+  window_ = std::min(2 * std::max(window_, least_), rate > 0 ? std::max(enough(rate), least_) : most_bytes);
   return true;
 }
 

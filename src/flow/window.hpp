@@ -8,9 +8,9 @@
 //
 // The rule.
 //   1. A port begins with two packets for each sender, and twice as many each time that so much has come without losses, as in TCP's
-//      slow start. (A receiver sees a loss as packets that come out of order; packets that overtake each other look the same.)
-//   2. Once the port's rate is known, the window begins with, and does not grow beyond, what keeps the port busy for a millisecond and
-//      two round trips (BBR's bound: Cardwell et al., 2016), or fits the smallest queue. On fast ports that is more than any connection
+//      slow start, until the rate grows by less than a quarter.
+//   2. It does not grow beyond what fits the smallest queue, or keeps the port busy for a millisecond and two round trips at the
+//      fastest rate so far (BBR's bound and end of the start: Cardwell et al., 2016). On fast ports that is more than any connection
 //      uses: no bound.
 //   3. Losses halve the window the first time, and from then on shrink it to 0.7 (CUBIC's factor, RFC 9438).
 //   4. Where the window is smaller than rule 2 allows and nothing was lost for a while, half as much again is tried, and kept if that
@@ -58,7 +58,7 @@ class Window {
   static constexpr std::int64_t segments_without_a_timer =
       2;                                      // RFC 9293: every second one is acknowledged at once
   static constexpr double most_bytes = 1e12;  // fits the integers that it becomes
-  static constexpr int first_patience = 8;
+  static constexpr int first_patience = 1;
   enum class State { opening, steady, trying };
 
   void note_rate(const Report& report);
@@ -82,8 +82,9 @@ class Window {
   Report sum_;                // since the last judgement
   bool is_settling_ = false;  // what is lost next was in flight before the window changed
 
-  Report stretch_;      // without a pause
-  double fastest_ = 0;  // of this and the last period of rates
+  Report stretch_;         // without a pause
+  double first_rate_ = 0;  // while opening, of single reports
+  double fastest_ = 0;     // of this and the last period of rates
   double fastest_of_period_ = 0;
   int rates_of_period_ = 0;
 

@@ -57,10 +57,44 @@ TEST(FlowGovernor, AConnectionThatBeganSmallGetsItsBufferBack) {
 
 TEST(FlowGovernor, APeerCannotSendMoreThanTheWindow) {
   const Pair pair;
-  limit_window(pair.receiver, 2 * 1448);
+  Buffer buffer = Buffer::tuned;
+  limit_window(pair.receiver, 2 * 1448, 0, buffer);
   EXPECT_EQ(pair.clamp(), 2 * 1448);
-  free_window(pair.receiver);
+  free_window(pair.receiver, buffer);
   EXPECT_GT(pair.clamp(), 1 << 20);
+}
+
+int receive_buffer(const Pair& pair) {
+  int bytes = 0;
+  socklen_t length = sizeof bytes;
+  getsockopt(pair.receiver, SOL_SOCKET, SO_RCVBUF, &bytes, &length);
+  return bytes;
+}
+
+/// A large one before that would let the kernel advertise all of it when the first full packets come.
+TEST(FlowGovernor, TheBufferIsLargeOnlyAfterTheFirstWindow) {
+  const Pair pair;
+  Buffer buffer = Buffer::tuned;
+  limit_window(pair.receiver, 2 * 1448, 0, buffer);
+  EXPECT_EQ(receive_buffer(pair), 131072);
+  limit_window(pair.receiver, 2 * 1448, first_window_bytes, buffer);
+  EXPECT_GT(receive_buffer(pair), 131072);
+  EXPECT_EQ(buffer, Buffer::large);
+  free_window(pair.receiver, buffer);
+  EXPECT_EQ(buffer, Buffer::tuned);
+}
+
+TEST(FlowGovernor, ABufferOfTheProgramStaysAsItIs) {
+  const Pair pair;
+  const int bytes = 20000;
+  ASSERT_EQ(setsockopt(pair.receiver, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes), 0);
+  const int before = receive_buffer(pair);
+  Buffer buffer = Buffer::tuned;
+  limit_window(pair.receiver, 2 * 1448, first_window_bytes, buffer);
+  EXPECT_EQ(receive_buffer(pair), before);
+  EXPECT_EQ(buffer, Buffer::of_program);
+  free_window(pair.receiver, buffer);
+  EXPECT_EQ(buffer, Buffer::of_program);
 }
 
 TEST(FlowGovernor, QuickTimersAreSetWhereTheKernelHasThem) {

@@ -22,6 +22,13 @@ Report report_of(std::int64_t segments, std::int64_t lost) {
           .num_senders = 8};
 }
 
+Report after_a_pause(std::int64_t segments) {
+  Report report = report_of(segments, 0);
+  report.timed_s = 0;
+  report.timed_segments = 0;
+  return report;
+}
+
 /// Of what comes at that rate: for 1.2 ms, with the round trips.
 double enough_of(std::int64_t segments_per_ms) {
   return 1.2 * static_cast<double>(segments_per_ms * segment);
@@ -48,24 +55,32 @@ TEST(FlowWindow, DoublesWithoutLossesUntilThereIsNoBound) {
 
 TEST(FlowWindow, DoublesOnlyWhenSoMuchHasCome) {
   Window window;
-  for (int i = 0; i < 15; ++i) window.add(report_of(1, 0));
+  for (int i = 0; i < 15; ++i) window.add(after_a_pause(1));
   EXPECT_EQ(share(window), 4 * segment);  // after the first
-  window.add(report_of(18, 0));
+  window.add(after_a_pause(18));
   EXPECT_EQ(share(window), 8 * segment);
 }
 
 TEST(FlowWindow, APortWhoseRateIsKnownHasNoMoreThanWhatIsEnough) {
   Window window;
-  for (int i = 0; i < 1000; ++i) window.add(report_of(70, 0));
+  for (int i = 0; i < 1000; ++i) {
+    window.add(report_of(70, 0));
+    EXPECT_LE(window.bytes(), static_cast<std::int64_t>(enough_of(70)));
+  }
+  EXPECT_EQ(window.bytes(), static_cast<std::int64_t>(enough_of(70)));
+}
+
+TEST(FlowWindow, OpensFurtherThanASlowBeginningAsks) {
+  Window window;
+  for (int i = 0; i < 40; ++i) window.add(report_of(3, 0));
+  for (int i = 0; i < 40; ++i) window.add(report_of(70, 0));
   EXPECT_EQ(window.bytes(), static_cast<std::int64_t>(enough_of(70)));
 }
 
 TEST(FlowWindow, APauseIsNoTime) {
   Window window;
   for (int i = 0; i < 1000; ++i) {
-    Report burst = report_of(70, 0);
-    if (i % 2 == 0) burst.timed_s = 0, burst.timed_segments = 0;
-    window.add(burst);  // no stretch of 20 ms: the rate stays unknown
+    window.add(after_a_pause(70));  // the rate stays unknown
   }
   EXPECT_FALSE(window.is_limited());
 }
