@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "core/support/watchdog.hpp"
 #include "mpi/call.hpp"
 #include "mpi/communicator.hpp"
 #include "nuice/core/error.hpp"
@@ -48,18 +49,26 @@ bool is_over(MPI_Request request) {
   return code != MPI_SUCCESS || complete != 0;
 }
 
+/// Gives those that are to end some time: is_one(index). A moment in which this rank had no core is hardly counted, as the
+/// others may have had none either.
+template <typename IsOne>
+void await_if(std::span<MPI_Request> requests, IsOne&& is_one) noexcept {
+  constexpr double patience_s = 1;
+  constexpr double most_between_looks_s = 0.01;
+  QuietTime quiet;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (!is_one(i) || requests[i] == MPI_REQUEST_NULL) continue;
+    for (; !is_over(requests[i]) && quiet.seconds() < patience_s; std::this_thread::yield())
+      quiet.look(0, MPI_Wtime(), most_between_looks_s);
+  }
+}
+
 /// Those that are to be: is_one(index).
 template <typename IsOne>
 void cancel_if(std::span<MPI_Request> requests, IsOne&& is_one) noexcept {
-  const auto is_left = [&](std::size_t i) {
-    return is_one(i) && requests[i] != MPI_REQUEST_NULL && !is_over(requests[i]);
-  };
   for (std::size_t i = 0; i < requests.size(); ++i)
-    if (is_left(i)) MPI_Cancel(&requests[i]);
-  constexpr double patience_s = 1;
-  const double end_s = MPI_Wtime() + patience_s;
-  for (std::size_t i = 0; i < requests.size(); ++i)
-    while (is_left(i) && MPI_Wtime() < end_s) std::this_thread::yield();
+    if (is_one(i) && requests[i] != MPI_REQUEST_NULL && !is_over(requests[i])) MPI_Cancel(&requests[i]);
+  await_if(requests, is_one);
 }
 
 }  // namespace
@@ -299,6 +308,10 @@ int Requests::take_one(bool block, std::size_t begin, std::size_t end, bool& is_
 
 void Requests::cancel_receives() noexcept {
   cancel_if(requests_, [this](std::size_t i) { return starts_[i].is_receive; });
+}
+
+void Requests::await_sends(Rank gone) noexcept {
+  await_if(requests_, [&](std::size_t i) { return !starts_[i].is_receive && starts_[i].partner != gone; });
 }
 
 }  // namespace nuice::mpi

@@ -126,6 +126,8 @@ class Requests {
   MPI_Request* data() { return requests_.data(); }
   /// Not one of the receives is to be waited for any more: cancel_receives().
   void cancel_receives() noexcept;
+  /// Sends are given as long to end, but those to one that receives nothing any more: no_rank, where there is none.
+  void await_sends(Rank gone) noexcept;
 
  private:
   /// How a request is started.

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls without init against MPI's own, with arguments that change on some ranks only. Registered twice: inside a host, and with
 // hosts=1, where all messages go as between hosts.
+#include <sys/mman.h>
+#include <sys/time.h>
+
 #include <array>
+#include <chrono>
+#include <csignal>
 #include <functional>
 #include <numeric>
+#include <thread>
 
 #include "mpi/mpi_support.hpp"
 #include "nuice/core/random.hpp"
@@ -235,6 +241,85 @@ TEST_F(KeptCalls, LaterErrorsReachAllRanks) {
                        again);
     out.counts = good;
   }
+}
+
+/// Doubles in memory that is unmapped when it is freed: whoever reads it then ends the program.
+class Pages {
+ public:
+  explicit Pages(std::size_t count) : bytes_(count * sizeof(double)) {
+    data_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  ~Pages() { munmap(data_, bytes_); }
+  std::span<double> get() const { return {static_cast<double*>(data_), bytes_ / sizeof(double)}; }
+
+ private:
+  std::size_t bytes_;
+  void* data_;
+};
+
+void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+/// Stops this process for so long, once, wherever it is a millisecond from now.
+void stop_soon(int ms) {
+  static int stop_ms;
+  stop_ms = ms;
+  std::signal(SIGALRM, [](int) { sleep_ms(stop_ms); });
+  const itimerval timer = {.it_interval = {}, .it_value = {.tv_sec = 0, .tv_usec = 1000}};
+  setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+/// Rank 0 is in the call and has no core when the others hear of the error, or it comes to its call much later.
+TEST_F(KeptCalls, BuffersMayBeFreedAfterAnError) {
+  const Rank n = test::world_size();
+  const Rank me = test::world_rank();
+  if (n < 3) return;
+  const int each = 20000;
+  for (const bool is_late : {false, true}) {
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Comm_dup(comm_, &comm);
+    std::vector<int> counts(static_cast<std::size_t>(n), each);
+    std::vector<int> displs;
+    for (int i = 0; i < n; ++i) displs.push_back(each * i);
+    std::optional<Pages> out(static_cast<std::size_t>(each * n));
+    std::optional<Pages> in(static_cast<std::size_t>(each * n));
+    const auto call = [&] { alltoallv(comm, out->get(), counts, displs, in->get(), counts, displs); };
+    call();
+    MPI_Barrier(comm_);
+    if (me == 0 && is_late) sleep_ms(1200);
+    if (me == 0 && !is_late) stop_soon(40);
+    if (me > 0) sleep_ms(me == n - 1 ? 10 : 5);
+    if (me == n - 1) counts[0] = -1;
+    test::expect_error(ErrorCode::invalid_argument, " has -1 elements", call);
+    out.reset();
+    in.reset();
+    sleep_ms(me == 0 ? 0 : 50);
+    MPI_Comm_free(&comm);
+    MPI_Barrier(comm_);
+  }
+}
+
+/// Ranks that were done with the call hear of it in their first call with neighbours, which waits for all.
+TEST_F(KeptCalls, LaterErrorsReachFirstCallsWithNeighbours) {
+  const Rank n = test::world_size();
+  const bool is_last = test::world_rank() == n - 1;
+  const std::array<int, 1> sizes = {n};
+  const std::array<int, 1> periods = {1};
+  MPI_Comm ring = MPI_COMM_NULL;
+  MPI_Cart_create(comm_, 1, sizes.data(), periods.data(), 0, &ring);
+  Side out(n, [](int) { return 0; });
+  Side in(n, [](int) { return 0; });
+  expect_as_mpi(ring, out, in, 3);
+  MPI_Barrier(comm_);  // without messages nobody waits for others in the call above
+  if (is_last) out.counts[0] = -1;
+  test::expect_error(ErrorCode::invalid_argument, "block 0, to rank 0, has -1 elements", [&] {
+    alltoallv(ring, out.data, out.counts, out.displs, in.data, in.counts, in.displs);
+    Side to(2, [](int) { return 5; });
+    Side from(2, [](int) { return 5; });
+    neighbor_alltoallv(ring, to.data, to.counts, to.displs, from.data, from.counts, from.displs);
+  });
+  MPI_Comm_free(&ring);
 }
 
 /// Rank 1 sends rank 0 `sent` elements, which expects others, after a call in which all was well.

@@ -87,6 +87,7 @@ class NearCall {
   bool advance(Number call);
   /// After an error: nothing is received any more.
   void cancel() noexcept { receives_.cancel_receives(); }
+  void await_sends(Rank gone) noexcept { sends_.await_sends(gone); }
 
  private:
   /// All that goes from one rank to another.

@@ -13,6 +13,7 @@
 #include "core/support/pause.hpp"
 #include "core/text/names.hpp"
 #include "exchange/calls/call_side.hpp"
+#include "exchange/exec/direct_run.hpp"
 #include "exchange/plan/bind_devices.hpp"
 #include "exchange/plan/options.hpp"
 #include "mpi/agree.hpp"
@@ -30,6 +31,12 @@ namespace {
 /// Shapes of calls, each of which keeps its memory. The one used longest ago goes; time steps have fewer.
 constexpr std::size_t most_kept = 16;
 enum CallTag : int { fault_tag, letter_tag };
+/// So long after the last call others may have failed and wait for nobody any more: Requests::await_sends().
+constexpr double late_s = 0.25;
+/// For news to come from MPI, which takes in a few messages at a time. At least so many looks too: where ranks outnumber
+/// cores, one may take a time slice.
+constexpr double listen_s = 1e-4;
+constexpr int fewest_looks = 32;
 
 /// What a rank tells the others when it fails.
 struct Fault {
@@ -110,6 +117,17 @@ KeptCalls::KeptCalls(MPI_Comm parent) : comm_(parent, 0), all_(Neighbours::all_r
 
 KeptCalls::~KeptCalls() = default;
 
+void KeptCalls::Kept::cancel() noexcept {
+  if (far && far->state_->standing != Exchange::State::Standing::idle) far->state_->run->cancel();
+  near.cancel();
+}
+
+void KeptCalls::Kept::await_sends(Rank gone) noexcept {
+  if (far && far->state_->standing != Exchange::State::Standing::idle)
+    static_cast<DirectRun&>(*far->state_->run).await_sends(gone);
+  near.await_sends(gone);
+}
+
 template <typename Data>
 KeptCalls::SideKey KeptCalls::key_of(const Blocks<Data>& blocks, std::size_t count) {
   SideKey key = {.data = blocks.data,
@@ -186,8 +204,21 @@ void KeptCalls::compare_sizes(const Messages& messages) const {
   });
 }
 
+/// Collective. One that has failed in a call of the other kind does not come, but has told so.
+void KeptCalls::meet() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  must(MPI_Ibarrier(comm_.get(), &request), "MPI_Ibarrier");
+  for (Watch watch(comm_, "alltoallv()");; watch.found_nothing()) {
+    int is_done = 0;
+    must(MPI_Test(&request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (is_done != 0) return;
+    hear();
+  }
+}
+
 void KeptCalls::agree_on_first(const Neighbours& partners, const CallArguments& call) {
   if (is_compared_[call.is_neighbor]) return;
+  if (is_compared_[!call.is_neighbor]) meet();
   Messages messages;
   all_or_none(comm_, [&] { messages = messages_of(partners, call); });
   compare_sizes(messages);
@@ -266,12 +297,13 @@ void KeptCalls::wait_a_little(unsigned looks, bool tests_mpi) {
 }
 
 void KeptCalls::carry_out(Kept& kept) {
+  const bool tests_mpi = kept.far || kept.near.has_requests();
+  if (tests_mpi) listen_if_late();
   const Number number = ++number_;
   for (const SharedCopy& copy : kept.copies) copy.to_memory(kept.memory.get(), comm_.get());
   kept.near.start_receives();
   if (kept.far) kept.far->start();
   if (kept.self.bytes > 0) std::memcpy(kept.self.to, kept.self.from, kept.self.bytes);
-  const bool tests_mpi = kept.far || kept.near.has_requests();
   std::optional<Watch> watch;
   bool is_written = false;
   bool is_near_done = false;
@@ -288,6 +320,12 @@ void KeptCalls::carry_out(Kept& kept) {
   }
 }
 
+void KeptCalls::listen_if_late() {
+  const double now_s = MPI_Wtime();
+  if (now_s - std::exchange(last_s_, now_s) < late_s) return;
+  for (int looks = 0; looks < fewest_looks || MPI_Wtime() - now_s < listen_s; ++looks) hear();
+}
+
 void KeptCalls::run(MPI_Comm parent, const CallArguments& call) {
   if (failed_) throw Error(*failed_);
   const Neighbours& partners = partners_of(parent, call);
@@ -297,15 +335,14 @@ void KeptCalls::run(MPI_Comm parent, const CallArguments& call) {
     carry_out(kept != nullptr ? *kept : add(partners, call));
   });
   if (!wrong) return;
+  for (const auto& kept : kept_) kept->cancel();
   if (!failed_) tell_others(*wrong);
   failed_ = wrong;
-  while (!kept_.empty()) {
-    if (kept_.back()->far && kept_.back()->far->state_->standing != Exchange::State::Standing::idle)
-      kept_.back()->far->state_->run->cancel();
-    kept_.back()->near.cancel();
-    leave_to_mpi(std::move(kept_.back()));
-    kept_.pop_back();
+  for (auto& kept : kept_) {
+    kept->await_sends(told_by_);
+    leave_to_mpi(std::move(kept));
   }
+  kept_.clear();
   throw Error(*failed_);
 }
 
@@ -330,8 +367,9 @@ void KeptCalls::hear() {
   must(MPI_Iprobe(MPI_ANY_SOURCE, fault_tag, comm_.get(), &is_there, MPI_STATUS_IGNORE), "MPI_Iprobe");
   if (is_there == 0) return;
   Fault fault = {};
-  must(MPI_Recv(&fault, sizeof fault, MPI_BYTE, MPI_ANY_SOURCE, fault_tag, comm_.get(), MPI_STATUS_IGNORE),
-       "MPI_Recv");
+  MPI_Status status;
+  must(MPI_Recv(&fault, sizeof fault, MPI_BYTE, MPI_ANY_SOURCE, fault_tag, comm_.get(), &status), "MPI_Recv");
+  told_by_ = status.MPI_SOURCE;
   comm_.give_up();
   failed_ = Error(static_cast<ErrorCode>(fault.code), fault.text.data());
   throw Error(*failed_);

@@ -9,6 +9,10 @@
 // Errors: the first call on a communicator compares the bytes of all pairs, and fails on all ranks or none. Later, a rank that finds
 // something wrong tells all others, which look for that while they wait; they fail in this call or, if they were done with it, in
 // the next one. Which calls others have completed is not known then, so all calls on the communicator fail from there on.
+//
+// Whoever catches the error frees his buffers, and MPI reads long messages where they lie when their receiver comes. So a rank that has
+// failed waits for its sends to those that are in the call and have not heard of it, and a rank that comes later listens before it
+// receives.
 #pragma once
 
 #include <cstdint>
@@ -70,6 +74,10 @@ class KeptCalls {
     SelfCopy self;
     NearCall near;
     std::optional<Exchange> far;
+
+    /// After an error: of receives; then of sends, which are given time.
+    void cancel() noexcept;
+    void await_sends(Rank gone) noexcept;
   };
   struct Messages {
     std::vector<Outgoing> sends;
@@ -83,11 +91,13 @@ class KeptCalls {
   const Neighbours& partners_of(MPI_Comm parent, const CallArguments& call);
   Messages messages_of(const Neighbours& partners, const CallArguments& call) const;
   void compare_sizes(const Messages& messages) const;
+  void meet();
   void agree_on_first(const Neighbours& partners, const CallArguments& call);
   Kept* find(const Neighbours& partners, const CallArguments& call);
   Kept& add(const Neighbours& partners, const CallArguments& call);
   bool is_near(Rank rank) const;
   void carry_out(Kept& kept);
+  void listen_if_late();
   void tell_others(const Error& error);
   void hear();
   void wait_a_little(unsigned looks, bool tests_mpi);
@@ -100,7 +110,9 @@ class KeptCalls {
   bool is_compared_[2] = {false, false};     // by is_neighbor
   std::vector<std::unique_ptr<Kept>> kept_;  // the last used first
   Number number_ = 0;                        // of calls
+  double last_s_ = 0;                        // when the last one by MPI began
   Outcome failed_;
+  Rank told_by_ = no_rank;  // another rank, that it has failed
 };
 
 }  // namespace nuice::mpi

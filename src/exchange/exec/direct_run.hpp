@@ -42,6 +42,8 @@ class DirectRun : public Run {
   std::int64_t num_events() const override { return num_events_; }
   std::string waits_for() const override;
   void cancel() noexcept override;
+  /// After that: Requests::await_sends().
+  void await_sends(Rank gone) noexcept { requests_.await_sends(gone); }
 
  private:
   struct Message {
