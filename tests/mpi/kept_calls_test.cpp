@@ -243,7 +243,7 @@ TEST_F(KeptCalls, LaterErrorsReachAllRanks) {
   }
 }
 
-/// Doubles in memory that is unmapped when it is freed: whoever reads it then ends the program.
+/// Doubles in memory that is unmapped when it is freed: a rank that reads it then ends the program.
 class Pages {
  public:
   explicit Pages(std::size_t count) : bytes_(count * sizeof(double)) {
@@ -311,7 +311,7 @@ TEST_F(KeptCalls, LaterErrorsReachFirstCallsWithNeighbours) {
   Side out(n, [](int) { return 0; });
   Side in(n, [](int) { return 0; });
   expect_as_mpi(ring, out, in, 3);
-  MPI_Barrier(comm_);  // without messages nobody waits for others in the call above
+  MPI_Barrier(comm_);  // without messages no rank waits for others in the call above
   if (is_last) out.counts[0] = -1;
   test::expect_error(ErrorCode::invalid_argument, "block 0, to rank 0, has -1 elements", [&] {
     alltoallv(ring, out.data, out.counts, out.displs, in.data, in.counts, in.displs);

@@ -384,7 +384,7 @@ def test_open_mpi_is_given_all_ports(kind):
 
 
 def test_presets_are_those_of_the_documentation():
-    page = (FOLDER.parents[2] / "docs" / "how-to" / "testbed.md").read_text()
+    page = (FOLDER.parents[1] / "docs" / "how-to" / "testbed.md").read_text()
     for name, settings in network.PRESETS.items():
         row = next(line for line in page.splitlines() if line.startswith(f"| `{name}`"))
         assert f"| {settings.hosts}" in row

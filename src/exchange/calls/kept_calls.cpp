@@ -31,10 +31,10 @@ namespace {
 /// Shapes of calls, each of which keeps its memory. The one used longest ago goes; time steps have fewer.
 constexpr std::size_t most_kept = 16;
 enum CallTag : int { fault_tag, letter_tag };
-/// So long after the last call others may have failed and wait for nobody any more: Requests::await_sends().
+/// After so much time without a call the others may have failed, and have stopped waiting: Requests::await_sends().
 constexpr double late_s = 0.25;
-/// For news to come from MPI, which takes in a few messages at a time. At least so many looks too: where ranks outnumber
-/// cores, one may take a time slice.
+/// For news to come from MPI, which takes in a few messages at a time. There is a least number of looks, too: where ranks
+/// outnumber cores, one may take a time slice.
 constexpr double listen_s = 1e-4;
 constexpr int fewest_looks = 32;
 
