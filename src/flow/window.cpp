@@ -118,11 +118,12 @@ bool Window::open() {
     is_settling_ = true;
     return true;
   }
-  if (static_cast<double>(sum_.segments * sum_.segment_bytes) < window_) return false;
   if (sum_.timed_segments >= segments_of_a_first_rate) first_rate_ = std::max(first_rate_, sum_.rate());
+  const bool has_come = static_cast<double>(sum_.segments * sum_.segment_bytes) >= window_;
+  if (has_come) window_ = std::min(2 * std::max(window_, least_), most_bytes);
   const double rate = std::max(first_rate_, fastest_);
-  window_ = std::min(2 * std::max(window_, least_), rate > 0 ? std::max(enough(rate), least_) : most_bytes);
-  return true;
+  if (rate > 0) window_ = std::min(window_, std::max(enough(rate), least_));
+  return has_come;
 }
 
 bool Window::judge() {

@@ -77,6 +77,14 @@ TEST(FlowWindow, OpensFurtherThanASlowBeginningAsks) {
   EXPECT_EQ(window.bytes(), static_cast<std::int64_t>(enough_of(70)));
 }
 
+TEST(FlowWindow, ABoundThatComesLateHoldsToo) {
+  Window window;
+  for (int i = 0; i < 1000; ++i) window.add(after_a_pause(70));
+  ASSERT_FALSE(window.is_limited());
+  for (int i = 0; i < 100; ++i) window.add(report_of(70, 0));
+  EXPECT_EQ(window.bytes(), static_cast<std::int64_t>(enough_of(70)));
+}
+
 TEST(FlowWindow, APauseIsNoTime) {
   Window window;
   for (int i = 0; i < 1000; ++i) {
