@@ -101,6 +101,12 @@ int run(int argc, char** argv) {
     if (rank == 0) join(each_in_threads(threads, ranks, next, pack));
   };
 
+  const auto start_parts = [&] {
+    parts.start();
+    for (std::size_t to = 0; to < out.counts.size(); ++to)
+      if (out.counts[to] == 0) parts.ready(to);
+  };
+
   struct Way {
     const char* name;
     std::function<void()> run;
@@ -111,7 +117,7 @@ int run(int argc, char** argv) {
                            {"packed, then parts",
                             [&] {
                               pack_all();
-                              parts.start();
+                              start_parts();
                               for (int to = 1; rank == 0 && to < ranks; ++to)
                                 parts.ready(static_cast<std::size_t>(to));
                               parts.wait();
@@ -119,7 +125,7 @@ int run(int argc, char** argv) {
                             {}},
                            {"ready one by one",
                             [&] {
-                              parts.start();
+                              start_parts();
                               std::vector<std::thread> packers;
                               const auto pack_and_send = [&](int to) {
                                 pack(to), parts.ready(static_cast<std::size_t>(to));

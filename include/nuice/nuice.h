@@ -308,8 +308,8 @@ NUICE_API int nuice_test(nuice_request request, int* done);
 /** nuice_exchange_wait(). */
 NUICE_API int nuice_wait(nuice_request request);
 /** As MPI_Pready, for a request with the option parts (info key "nuice", "parts=true"), after nuice_start(), which then sends nothing:
- * block i may leave. From any thread, while another waits. Once for each block. Errors: state before nuice_start() and the
- * second time; invalid_argument for another block; not_applicable without the option. */
+ * block i may leave. From any thread, while another waits. Once for each block, an empty one too: nuice_wait() ends after the last.
+ * Errors: state before nuice_start() and the second time; invalid_argument for another block; not_applicable without the option. */
 NUICE_API int nuice_ready(nuice_request request, int i);
 /** As MPI_Parrived. From any thread. arrived: 1 when block i is here. */
 NUICE_API int nuice_arrived(nuice_request request, int i, int* arrived);

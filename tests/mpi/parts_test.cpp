@@ -3,6 +3,7 @@
 // with any.
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <numeric>
 #include <thread>
 
@@ -107,6 +108,40 @@ TEST(Parts, NoneWaitsForAnother) {
   for (std::size_t i = 0; i < ones.size(); ++i) EXPECT_EQ(received[i], static_cast<double>(i));
 }
 
+/// As with MPI's partitioned communication: a thread that is late with an empty message finds the exchange running.
+TEST(Parts, WaitEndsAfterTheLastReady) {
+  const Rank n = test::world_size();
+  Blocks out(n, test::world_rank(), 2);
+  Blocks in(n, test::world_rank(), 2);
+  Exchange exchange = alltoallv_init(MPI_COMM_WORLD, out.data, out.counts, out.displs, in.data, in.counts,
+                                     in.displs, by_parts);
+  std::vector<std::size_t> empty;
+  for (std::size_t i = 0; i < out.counts.size(); ++i)
+    if (out.counts[i] == 0) empty.push_back(i);
+  for (int round = 0; round < 2; ++round) {
+    exchange.start();
+    std::string error;
+    std::atomic<std::size_t> num_ready = 0;
+    std::thread late([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      try {
+        for (const std::size_t i : empty) {
+          ++num_ready;
+          exchange.ready(i);
+        }
+      } catch (const Error& e) {
+        error = e.what();
+      }
+    });
+    for (std::size_t i = 0; i < out.counts.size(); ++i)
+      if (out.counts[i] > 0) exchange.ready(i);
+    exchange.wait();
+    EXPECT_EQ(num_ready, empty.size());
+    late.join();
+    EXPECT_EQ(error, "");
+  }
+}
+
 /// Where both neighbours are one rank, the message leaves when both blocks are ready.
 TEST(Parts, Neighbours) {
   const int size = test::world_size();
@@ -159,16 +194,20 @@ TEST(Parts, CallsOutOfOrder) {
   test::expect_error(ErrorCode::not_applicable, "option parts", [&] { whole.ready(0); });
 }
 
-/// A message that is never made ready is named by the watchdog.
+/// A message that is never made ready is named by the watchdog, an empty one too.
 TEST(Parts, WatchdogNamesWhatIsNotReady) {
   if (test::world_size() == 1) return;
-  Blocks out(test::world_size(), test::world_rank(), 2);
-  Blocks in(test::world_size(), test::world_rank(), 2);
-  Exchange exchange = alltoallv_init(MPI_COMM_WORLD, out.data, out.counts, out.displs, in.data, in.counts,
-                                     in.displs, mpi::PlanOptions{.watchdog_s = 0.3, .parts = true});
-  exchange.start();
-  test::expect_error(ErrorCode::timeout, "ready() of the messages to rank ", [&] { exchange.wait(); });
-  MPI_Barrier(MPI_COMM_WORLD);
+  for (const bool only_empty : {false, true}) {
+    Blocks out(test::world_size(), test::world_rank(), 2);
+    Blocks in(test::world_size(), test::world_rank(), 2);
+    Exchange exchange = alltoallv_init(MPI_COMM_WORLD, out.data, out.counts, out.displs, in.data, in.counts,
+                                       in.displs, mpi::PlanOptions{.watchdog_s = 0.3, .parts = true});
+    exchange.start();
+    for (std::size_t i = 0; only_empty && i < out.counts.size(); ++i)
+      if (out.counts[i] > 0) exchange.ready(i);
+    test::expect_error(ErrorCode::timeout, "ready() of the messages to rank", [&] { exchange.wait(); });
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
 }
 
 /// Begins and ends that belong together, by region.

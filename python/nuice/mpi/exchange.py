@@ -88,8 +88,8 @@ class Exchange:
 
     def Ready(self, i: int) -> None:
         """With the option parts, after Start(), which then sends nothing: message i may leave (of a call with
-        MPI's arguments block i). From any thread, while another waits. Once for each message; the second time
-        raises Error state."""
+        MPI's arguments block i). From any thread, while another waits. Once for each message, an empty one
+        too; Wait() ends after the last. The second time raises Error state."""
         must(lib.nuice_ready(self._handle, i))
 
     def Arrived(self, i: int) -> bool:

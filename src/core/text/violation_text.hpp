@@ -21,4 +21,15 @@ inline Violation at_transfer(ViolationKind kind, PhaseId phase, Rank src, Rank d
   return violation;
 }
 
+inline Violation at_piece(ViolationKind kind, PhaseId phase, const Transfer& transfer, const Message& message,
+                          const Piece& piece, const std::string& what) {
+  Violation violation = at_transfer(kind, phase, transfer.src, transfer.dst,
+                                    "transfer " + text(transfer.src, transfer.dst) + ": " + what);
+  violation.message_src = message.src;
+  violation.message_dst = message.dst;
+  violation.offset = piece.offset;
+  violation.bytes = piece.bytes;
+  return violation;
+}
+
 }  // namespace nuice::core

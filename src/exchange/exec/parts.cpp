@@ -36,6 +36,7 @@ PartsRun::PartsRun(const Binding& binding, std::span<const Partner> destinations
   }
   sends_by_index_ = listed_in(sends_, destinations, true);
   receives_by_index_ = listed_in(receives_, sources, false);
+  for (const Partner& each : destinations) to_by_index_.push_back(each.rank);
   is_ready_ = std::make_unique<std::atomic<bool>[]>(sends_by_index_.size());
 }
 
@@ -85,15 +86,19 @@ void PartsRun::number(std::span<const Outgoing> sends, std::span<const std::size
     if (sends[i].count * size_of(sends[i].type) > 0) with_bytes.push_back(i);
   renumber(sends_by_index_, with_bytes, sends.size());
   renumber(receives_by_index_, receives, num_receives);
+  to_by_index_.clear();
+  for (const Outgoing& each : sends) to_by_index_.push_back(each.to);
   is_ready_ = std::make_unique<std::atomic<bool>[]>(sends_by_index_.size());
 }
 
 void PartsRun::start() {
+  const std::scoped_lock lock(testing_);  // another thread may still be in arrived()
   for (const auto& message : sends_) {
     message->num_held = message->num_listed;
     message->is_begun = message->is_done = false;
   }
   for (std::size_t i = 0; i < sends_by_index_.size(); ++i) is_ready_[i] = false;
+  num_unready_ = sends_by_index_.size();
   came_.clear();
   num_undone_ = sends_.size() + receives_.size();
   for (const auto& message : receives_) {
@@ -118,8 +123,13 @@ void PartsRun::ready(std::size_t index) {
   if (index >= sends_by_index_.size()) refuse_index(index, sends_by_index_.size());
   if (is_ready_[index].exchange(true))
     throw Error(ErrorCode::state, "ready(): message " + std::to_string(index) + " was ready before");
-  if (sends_by_index_[index] == no_index) return;
-  Message& message = *sends_[sends_by_index_[index]];
+  if (sends_by_index_[index] != no_index) release(*sends_[sends_by_index_[index]]);
+  ++num_events_;
+  num_unready_.fetch_sub(1, std::memory_order_release);  // last: from here on the exchange may be over
+}
+
+/// One of those that the user lists for this message is ready.
+void PartsRun::release(Message& message) {
   const bool is_last = message.num_held.fetch_sub(1, std::memory_order_acq_rel) == 1;
   if (!may_call_mpi()) return;
   if (is_last) begin(message);
@@ -186,7 +196,7 @@ bool PartsRun::advance(bool block, bool until_arrival) {
       const std::scoped_lock lock(testing_);
       step();
       hand_over();
-      is_done = num_undone_ == 0;
+      is_done = num_undone_ == 0 && num_unready_.load(std::memory_order_acquire) == 0;
     }
     if (is_done) is_active_.store(false, std::memory_order_release);
     if (is_done) return true;
@@ -197,15 +207,14 @@ bool PartsRun::advance(bool block, bool until_arrival) {
 
 std::string PartsRun::waits_for() const {
   std::vector<Rank> ranks;
-  std::vector<Rank> held;
   for (const auto& message : receives_)
     if (!message->is_done) ranks.push_back(message->partner);
-  for (const auto& message : sends_) {
-    if (message->num_held > 0)
-      held.push_back(message->partner);
-    else if (!message->is_done)
-      ranks.push_back(message->partner);
-  }
+  for (const auto& message : sends_)
+    if (message->num_held == 0 && !message->is_done) ranks.push_back(message->partner);
+  std::vector<Rank> held;
+  for (std::size_t i = 0; i < to_by_index_.size(); ++i)
+    if (!is_ready_[i] && std::ranges::find(held, to_by_index_[i]) == held.end())
+      held.push_back(to_by_index_[i]);
   std::string text = names_of(ranks);
   if (!held.empty()) text += (text.empty() ? "" : "; ") + ("ready() of the messages to " + names_of(held));
   return text;

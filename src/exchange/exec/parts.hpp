@@ -8,6 +8,9 @@
 // Threads share two things: a message's flags, which are atomic, and the tests, of which one goes on at a time. Arrivals belong to the
 // thread that waits; tests of others leave a list for it.
 //
+// As with MPI's partitioned communication, an exchange is over when every message was made ready, an empty one too, and all calls of ready()
+// have ended: none of them comes too late, and none looks at an exchange that was started again.
+//
 // Why no rank waits forever: all receives are started before anything else, so every send that is started completes.
 #pragma once
 
@@ -70,6 +73,7 @@ class PartsRun : public Run {
   static std::vector<std::size_t> listed_in(const Messages& messages, std::span<const Partner> listed,
                                             bool counts);
   bool may_call_mpi() const;
+  void release(Message& message);
   void begin(Message& message);
   void step();
   void take(Message& message);
@@ -87,10 +91,12 @@ class PartsRun : public Run {
   Messages receives_;
   std::vector<std::size_t> sends_by_index_;  // none: it has no bytes
   std::vector<std::size_t> receives_by_index_;
+  std::vector<Rank> to_by_index_;
   std::unique_ptr<std::atomic<bool>[]> is_ready_;  // by index
 
   // of the running exchange
   std::atomic<bool> is_active_ = false;
+  std::atomic<std::size_t> num_unready_ = 0;  // calls of ready() that have not ended
   std::atomic<std::int64_t> num_events_ = 0;
   std::mutex testing_;
   std::vector<Rank> came_;      // under testing_: to be handed over
