@@ -78,6 +78,7 @@ void Window::note_rate(const Report& report) {
   const double rate = stretch_.rate();
   stretch_ = {};
   if (state_ == State::opening && fastest_ > 0 && rate < full_below * fastest_) {
+    window_ = std::min(window_, enough(std::max(fastest_, rate)));
     state_ = State::steady;
     calm_ = patience_ - 1;
   }
@@ -122,7 +123,7 @@ bool Window::open() {
   const bool has_come = static_cast<double>(sum_.segments * sum_.segment_bytes) >= window_;
   if (has_come) window_ = std::min(2 * std::max(window_, least_), most_bytes);
   const double rate = std::max(first_rate_, fastest_);
-  if (rate > 0) window_ = std::min(window_, std::max(enough(rate), least_));
+  if (rate > 0) window_ = std::min(window_, std::max(2 * enough(rate), least_));
   return has_come;
 }
 
