@@ -73,7 +73,7 @@ TEST(FlowWindow, APortWhoseRateIsKnownHasNoMoreThanWhatIsEnough) {
 TEST(FlowWindow, OpensFurtherThanASlowBeginningAsks) {
   Window window;
   for (int i = 0; i < 40; ++i) window.add(report_of(3, 0));
-  for (int i = 0; i < 40; ++i) window.add(report_of(70, 0));
+  for (int i = 0; i < 200; ++i) window.add(report_of(70, 0));
   EXPECT_EQ(window.bytes(), static_cast<std::int64_t>(enough_of(70)));
 }
 
@@ -191,7 +191,7 @@ TEST(FlowWindow, OneLossInALargeWindowPutsManyPacketsOutOfOrder) {
 
 TEST(FlowWindow, WhatLastsForAMillisecondIsNeverTriedWithMore) {
   Window window;
-  for (int i = 0; i < 20; ++i) window.add(report_of(10, 1));
+  for (int i = 0; i < 80; ++i) window.add(report_of(10, 1));
   const std::int64_t first = share(window);
   for (int i = 0; i < 10000; ++i) {
     window.add(report_of(10, 0));
