@@ -64,7 +64,8 @@ void measure(const std::string& folder, int components, int reps, nuice::mpi::Pl
     options.once_per_host = way.once_per_host;
     halos.emplace_back(MPI_COMM_WORLD, nuice::mpi::Ownership::array(owner), needed, options,
                        static_cast<nuice::Bytes>(components) * 8);
-    way.ghosts.resize(static_cast<std::size_t>(halos.back().num_ghosts() * components));
+    way.ghosts.resize(static_cast<std::size_t>(halos.back().num_ghosts()) *
+                      static_cast<std::size_t>(components));
     exchanges.push_back(halos.back().bind_gather(owned, way.ghosts, components));
   }
   for (int rep = -3; rep < reps; ++rep)

@@ -39,7 +39,7 @@ Exchange::Exchange(Cards& cards, const Schedule& schedule, const Topology& topol
     for (const nuice::Transfer& transfer : schedule.transfers(phase))
       fresh_.push_back({transfer.src, transfer.dst, phase, packets_of(transfer.bytes())});
   if (pace_ == Pace::notices) {
-    const Dependencies before = dependencies(schedule, &topology, 2 * early * data_bytes);
+    const Dependencies before = dependencies(schedule, &topology, Bytes{2} * early * data_bytes);
     after_.resize(fresh_.size());
     for (std::uint32_t id = 0; id < fresh_.size(); ++id) {
       fresh_[id].gates += static_cast<std::uint32_t>(before.of(id).size());

@@ -114,7 +114,7 @@ void Fabric::happens(const Event& event) {
 
 /// Until nothing more can begin now.
 void Fabric::serve_all() {
-  for (std::size_t i = 0; i < due_.size(); ++i) {
+  for (std::size_t i = 0; i < due_.size(); ++i) {  // NOLINT(modernize-loop-convert): serve() adds some
     const std::uint32_t output = due_[i];
     lines_[output].is_due = false;
     serve(output);

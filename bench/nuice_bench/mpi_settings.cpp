@@ -38,7 +38,7 @@ std::string read(MPI_T_cvar_handle handle, int count, MPI_Datatype type) {
   if (type == MPI_CHAR) {
     std::string text(static_cast<std::size_t>(std::max(count, 1)) + 1, '\0');
     if (MPI_T_cvar_read(handle, text.data()) != MPI_SUCCESS) return "?";
-    return text.c_str();
+    return text.substr(0, text.find('\0'));
   }
   if (count != 1) return "?";
   if (type == MPI_INT) return read_number<int>(handle);
@@ -156,7 +156,7 @@ std::string sentence(const MpiSettings& settings) {
     if (const auto found = settings.variables.find(name); found != settings.variables.end())
       words.push_back(fmt::format("{}={}", found->first, found->second));
   for (const auto& [name, value] : settings.environment) words.push_back(fmt::format("{}={}", name, value));
-  std::string text =
+  const std::string text =
       fmt::format("MPI settings found: {}\n",
                   words.empty() ? "none that are known here" : fmt::format("{}", fmt::join(words, " ")));
   if (settings.connections == 0) return text + "Rank 0 has no TCP connection to another host.\n";

@@ -195,7 +195,7 @@ int nuice_halo_agree(nuice_halo* halo, int64_t value, const char* error) {
 
 int nuice_halo_refuse(nuice_halo* halo, const char* error) {
   return guarded_mpi([&] {
-    nuice::mpi::Halo& held = at(halo, "halo").halo;
+    const nuice::mpi::Halo& held = at(halo, "halo").halo;
     held.refuse({nuice::ErrorCode::invalid_argument, error == nullptr ? "no error was given" : error});
   });
 }

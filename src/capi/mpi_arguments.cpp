@@ -13,10 +13,12 @@ void call_handler(MPI_Comm comm) {
   if (comm == MPI_COMM_NULL || !mpi::may_be_used(comm)) return;
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   if (MPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return;
-  bool is_users = handler != MPI_ERRORS_ARE_FATAL && handler != MPI_ERRORS_RETURN;
 #if MPI_VERSION >= 4
-  is_users = is_users && handler != MPI_ERRORS_ABORT;
+  const bool aborts = handler == MPI_ERRORS_ARE_FATAL || handler == MPI_ERRORS_ABORT;
+#else
+  const bool aborts = handler == MPI_ERRORS_ARE_FATAL;
 #endif
+  const bool is_users = !aborts && handler != MPI_ERRORS_RETURN;
   MPI_Errhandler_free(&handler);
   if (is_users) MPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
 }

@@ -68,7 +68,7 @@ void load(const Vendor& vendor, Found& entry) {
   for (std::size_t i = 0; i < num_symbols; ++i) {
     void* const symbol = dlsym(library, vendor.symbols[i]);
     if (symbol == nullptr && entry.fault.empty()) entry.fault = file + " has no " + vendor.symbols[i];
-    std::memcpy(&functions[i], &symbol, sizeof symbol);
+    functions[i] = reinterpret_cast<void (*)()>(symbol);
   }
   entry.driver.emplace(Driver{vendor, library, {}});
   std::memcpy(&entry.driver->api, functions.data(), sizeof(Api));

@@ -42,7 +42,7 @@ void Governor::opened(int descriptor, bool began_small) {
   closed(descriptor);  // under this number, without close() having been seen
   const std::string address = port_of_connection(descriptor);
   if (address.empty()) return;
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   auto connection = std::make_unique<Connection>();
   connection->descriptor = descriptor;
   connection->port = port_of(address);
@@ -56,7 +56,7 @@ void Governor::opened(int descriptor, bool began_small) {
 void Governor::closed(int descriptor) {
   if (descriptor < 0 || descriptor >= most_descriptors) return;
   if (table_[descriptor].load(std::memory_order_relaxed) == nullptr) return;
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   const auto is_it = [&](const auto& one) { return one->descriptor == descriptor; };
   const auto found = std::ranges::find_if(connections_, is_it);
   if (found != connections_.end()) drop(static_cast<std::size_t>(found - connections_.begin()));
@@ -84,7 +84,7 @@ void Governor::received(int descriptor) {
 }
 
 bool Governor::look() {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   look_at_all(steady_s());
   return bytes_of_look_ < full_bytes_of_look_ / 2;
 }
@@ -179,7 +179,7 @@ int Governor::port_of(const std::string& address) {
 }
 
 void Governor::stop() {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   if (is_stopped_.exchange(true)) return;
   for (const auto& connection : connections_)
     if (ports_[connection->port].window.is_limited()) free_window(connection->descriptor, connection->buffer);
@@ -187,7 +187,7 @@ void Governor::stop() {
 }
 
 std::vector<PortState> Governor::ports() {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   std::vector<PortState> states;
   for (const Port& port : ports_) {
     PortState state;

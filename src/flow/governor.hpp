@@ -101,7 +101,7 @@ class Governor {
   void note(Connection& connection, std::int64_t bytes);
   void look_at_all(double now_s);
   void look_at(Connection& connection, double now_s);
-  void judge(Port& port, double now_s);
+  static void judge(Port& port, double now_s);
   void apply(Connection& connection, double now_s);
   int port_of(const std::string& address);
   void drop(std::size_t index);

@@ -41,8 +41,7 @@ void write(const std::string& folder, const std::vector<PortState>& ports) {
   const std::string path = folder + "/flow-" + host() + "-" + std::to_string(getpid()) + ".json";
   std::FILE* const file = std::fopen(path.c_str(), "w");
   if (file == nullptr) return std::perror(("nuice: " + path).c_str());
-  std::fprintf(file, "{\"host\": \"%s\", \"pid\": %d, \"ports\": [", host().c_str(),
-               static_cast<int>(getpid()));
+  std::fprintf(file, R"({"host": "%s", "pid": %d, "ports": [)", host().c_str(), static_cast<int>(getpid()));
   const char* separator = "";
   for (const PortState& port : ports) {
     std::fprintf(file,

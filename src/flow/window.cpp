@@ -108,7 +108,8 @@ bool Window::loses() const {
 double Window::out_of_order_per_loss() const {
   const double in_flight = fastest_ > 0 ? std::min(window_, enough(fastest_)) : window_;
   const std::int64_t segment_bytes = std::max<std::int64_t>(sum_.segment_bytes, 1);
-  return std::clamp(in_flight / static_cast<double>(2 * num_senders_ * segment_bytes), 1.0, 10.0);
+  return std::clamp(in_flight / static_cast<double>(std::int64_t{2} * num_senders_ * segment_bytes), 1.0,
+                    10.0);
 }
 
 /// As TCP's slow start, by the receiver: what was twice as much and lost something was too much. True: sum_ was judged.

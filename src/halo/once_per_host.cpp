@@ -119,7 +119,7 @@ std::unique_ptr<OncePerHost> OncePerHost::of(const Communicator& comm, const Pat
                                              const PlanOptions& given, Bytes entry_bytes) {
   const PlanOptions options = with_environment(comm, given).options;
   const std::vector<Rank> host = host_ranks(comm, options);
-  std::int32_t most = static_cast<std::int32_t>(host.size());
+  auto most = static_cast<std::int32_t>(host.size());
   all_reduce(comm, MPI_IN_PLACE, &most, 1, MPI_INT32_T, MPI_MAX);
   if (most == 1) return nullptr;
   std::vector<GlobalIndex> mine;

@@ -88,7 +88,7 @@ class Grower {
   }
 
   std::int64_t argument(char name) const {
-    std::size_t at = arguments_.find(std::string(1, name) + "=");
+    const std::size_t at = arguments_.find(std::string(1, name) + "=");
     if (at == std::string::npos) return 0;
     return std::stoll(arguments_.substr(at + 2));
   }
@@ -101,9 +101,9 @@ class Grower {
     if (groups > most)
       fail("its routers make networks of " + std::to_string(most * in_group) + " hosts at most, not of " +
            std::to_string(hosts_));
-    std::string text = "dragonfly:a=" + std::to_string(argument('a')) +
-                       ",h=" + std::to_string(argument('h')) + ",p=" + std::to_string(argument('p')) +
-                       ",g=" + std::to_string(groups);
+    const std::string text = "dragonfly:a=" + std::to_string(argument('a')) +
+                             ",h=" + std::to_string(argument('h')) + ",p=" + std::to_string(argument('p')) +
+                             ",g=" + std::to_string(groups);
     const std::size_t paths = arguments_.find(",paths=");
     return paths == std::string::npos ? text : text + arguments_.substr(paths);
   }

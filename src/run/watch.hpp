@@ -9,7 +9,7 @@ namespace nuice::run {
 /// Where a Fortran program has called: its return address, while one of Fortran's functions is in MPI.
 class FortranSite {
  public:
-  explicit FortranSite(void* from) : is_outermost_(at_ == nullptr) {
+  explicit FortranSite(void* from) {
     if (is_outermost_) at_ = from;
   }
   FortranSite(const FortranSite&) = delete;
@@ -21,7 +21,7 @@ class FortranSite {
 
  private:
   static thread_local inline void* at_ = nullptr;
-  bool is_outermost_;
+  bool is_outermost_ = at_ == nullptr;
 };
 
 /// Inside another call, when MPI, a tool or an error handler calls, nothing is recorded.

@@ -43,6 +43,10 @@ class CutSearch {
   std::vector<Bytes> parts(const Sized& message, Bytes most);
   MessageId room(const Sized& message) const;
   Bytes whole_bytes_of_pieces(Bytes enough);
+  /// Where its receiver stands in degree_ and pieces_.
+  std::size_t receiver(const Sized& message) const {
+    return static_cast<std::size_t>(matrix_.num_ranks()) + static_cast<std::size_t>(message.dst);
+  }
 
   const CommMatrix& matrix_;
   std::vector<MessageId> ids_;  // largest first
@@ -65,14 +69,13 @@ CutSearch::CutSearch(const CommMatrix& matrix, MessageId max_pieces)
   for (const MessageId id : ids_) by_size_.push_back({matrix.bytes(id), matrix.src(id), matrix.dst(id)});
   for (const Sized& message : by_size_) {
     ++degree_[static_cast<std::size_t>(message.src)];
-    ++degree_[static_cast<std::size_t>(matrix.num_ranks() + message.dst)];
+    ++degree_[receiver(message)];
   }
 }
 
 /// Of one more piece and those behind it.
 MessageId CutSearch::room(const Sized& message) const {
-  return max_pieces_ - std::max(pieces_[static_cast<std::size_t>(message.src)],
-                                pieces_[static_cast<std::size_t>(matrix_.num_ranks() + message.dst)]);
+  return max_pieces_ - std::max(pieces_[static_cast<std::size_t>(message.src)], pieces_[receiver(message)]);
 }
 
 std::vector<Bytes> CutSearch::parts(const Sized& message, Bytes most) {
@@ -87,7 +90,7 @@ std::vector<Bytes> CutSearch::parts(const Sized& message, Bytes most) {
     sizes.front() += message.bytes % number;
   }
   pieces_[static_cast<std::size_t>(message.src)] += static_cast<MessageId>(number - 1);
-  pieces_[static_cast<std::size_t>(matrix_.num_ranks() + message.dst)] += static_cast<MessageId>(number - 1);
+  pieces_[receiver(message)] += static_cast<MessageId>(number - 1);
   return sizes;
 }
 
@@ -107,8 +110,7 @@ Bytes CutSearch::whole_bytes_of_pieces(Bytes enough) {
   MessageId k = 0;
   Bytes sum = 0;
   const auto meet = [&](const Sized& piece) {
-    const MessageId most = std::max(++met[static_cast<std::size_t>(piece.src)],
-                                    ++met[static_cast<std::size_t>(matrix_.num_ranks() + piece.dst)]);
+    const MessageId most = std::max(++met[static_cast<std::size_t>(piece.src)], ++met[receiver(piece)]);
     if (most <= k) return;
     k = most;
     sum += piece.bytes;

@@ -80,7 +80,7 @@ class Cluster {
  public:
   explicit Cluster(SlurmFile file) {
     if (!file.blocks.empty()) add_top_of(file);
-    for (SlurmSwitch& one : file.switches) add_switch(one);
+    for (const SlurmSwitch& one : file.switches) add_switch(one);
     for (std::size_t i = 0; i < switches_.size(); ++i)
       for (const std::string& child : file.switches[i].children) add_child(i, child);
     for (std::size_t i = 0; i < switches_.size(); ++i) count_hosts(i, 1);

@@ -115,10 +115,8 @@ SizeLine read_size_line(LineReader& lines, const Banner& banner, std::uint64_t m
 bool has_fraction(std::string_view word) {
   const std::size_t mark = std::min(word.find_first_of("eE"), word.size());
   std::int64_t exponent = 0;
-  if (mark < word.size()) {
-    // An exponent that is too large to read is so for zeros only, or the number would not be finite; too small likewise.
-    if (!parse(word.substr(mark + 1), exponent)) exponent = 0;
-  }
+  // An exponent that is too large to read is so for zeros only, or the number would not be finite; too small likewise.
+  if (mark < word.size() && !parse(word.substr(mark + 1), exponent)) exponent = 0;
   const std::string_view digits = word.substr(0, mark);
   const std::size_t point = std::min(digits.find('.'), digits.size());
   for (std::size_t i = 0; i < digits.size(); ++i) {

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t most_bytes_of_a_slot = 32 * 1024;
 /// Of a rank, for what it writes: slots of the most bytes for 8 ranks. 64 ranks take 32 MiB of a host, in
 /// pages that are there once used.
-constexpr std::size_t bytes_of_a_rank = 8 * least_slots * most_bytes_of_a_slot;
+constexpr std::size_t bytes_of_a_rank = std::size_t{8} * least_slots * most_bytes_of_a_slot;
 
 }  // namespace
 
@@ -65,7 +65,7 @@ std::vector<NearCall::Letter> NearCall::letters_of(std::span<const Message> mess
     auto letter = std::ranges::find(letters, partner, &Letter::partner);
     if (letter == letters.end())
       letter = letters.insert(letter, {mail_.index_of(partner), partner, 0, {}, false});
-    const Segment segment = {static_cast<std::byte*>(const_cast<void*>(data)), count, type};
+    const Segment segment = {const_cast<std::byte*>(static_cast<const std::byte*>(data)), count, type};
     letter->copies.push_back({segment, letter->bytes, bytes, are_plain_bytes(type)});
     letter->bytes += bytes;
   }

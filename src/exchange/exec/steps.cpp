@@ -87,9 +87,8 @@ void Steps::note_sends(std::size_t begin, std::size_t end) {
 void Steps::start_all(const std::vector<std::uint32_t>& places, std::size_t begin, std::size_t end,
                       bool in_order) {
   while (begin < end) {
-    const std::size_t first = begin;
-    while (++begin < end && places[begin] == places[begin - 1] + 1) {
-    }
+    const std::size_t first = begin++;
+    while (begin < end && places[begin] == places[begin - 1] + 1) ++begin;
     in_order ? requests_.start(places[first], places[begin - 1] + 1)
              : requests_.start_unordered(places[first], places[begin - 1] + 1);
   }

@@ -78,7 +78,7 @@ class Steps : public Run {
   void lay_by_step();
   void start_all(const std::vector<std::uint32_t>& places, std::size_t begin, std::size_t end, bool in_order);
   void note_sends(std::size_t begin, std::size_t end);
-  std::size_t step_place(const RequestCount& count) const { return count.receives + count.sends; }
+  static std::size_t step_place(const RequestCount& count) { return count.receives + count.sends; }
   bool go_through_steps(bool block);
   void begin_next_step();
   std::size_t take_what_is_complete(bool block);

@@ -16,6 +16,7 @@
 #include "exchange/plan/options.hpp"
 #include "exchange/plan/plan_group.hpp"
 #include "mpi/agree.hpp"
+#include "mpi/call.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/failure.hpp"
 #include "nuice/core/error.hpp"

@@ -175,7 +175,7 @@ class SparseCall {
 
 Received sparse_alltoallv(MPI_Comm comm, std::span<const Outgoing> sends) {
   check_parent(comm);
-  SparseState& state = attribute_of<SparseState>(comm, [&] { return std::make_unique<SparseState>(comm); });
+  auto& state = attribute_of<SparseState>(comm, [&] { return std::make_unique<SparseState>(comm); });
   return SparseCall(state.comm, sends).run(state.exchanger);
 }
 

@@ -23,7 +23,7 @@ constexpr Number most_slots = 16;
 constexpr std::size_t ample_bytes_per_rank = 256 * 1024;
 /// More than this is left to MPI, which copies large messages without memory of its own: least_slots for 128
 /// messages of 64 KiB, the largest that go through memory (PlanOptions::sharing).
-constexpr std::size_t most_bytes_per_rank = least_slots * 128 * 65536;
+constexpr std::size_t most_bytes_per_rank = std::size_t{least_slots} * 128 * 65536;
 
 /// What a rank tells the others of its host.
 struct Sent {

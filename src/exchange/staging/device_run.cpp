@@ -157,8 +157,8 @@ void DeviceRun::drain_pending() {
   std::ranges::sort(pending_, {}, &Pending::begin);
   for (std::size_t i = 0; i < pending_.size();) {
     const Bytes begin = pending_[i].begin;
-    Bytes end = pending_[i].end;
-    while (++i < pending_.size() && pending_[i].begin == end) end = pending_[i].end;
+    Bytes end = pending_[i++].end;
+    while (i < pending_.size() && pending_[i].begin == end) end = pending_[i++].end;
     parts_.receives.drain(begin, end, in_);
   }
   pending_.clear();

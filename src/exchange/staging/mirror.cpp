@@ -33,7 +33,7 @@ void sort_by_field(DeviceItems& items, std::span<const std::size_t> rank_of) {
 Mirror::Mirror(const device::Location& at, DeviceItems items, std::span<const std::size_t> rank_of,
                bool on_device, Bytes chunk_bytes, std::span<const char> left_out) {
   const auto is_left_out = [&](const DeviceItem& item) { return left_out[item.partner] != 0; };
-  DeviceItems without(items.begin(), std::ranges::stable_partition(items, is_left_out).begin());
+  const DeviceItems without(items.begin(), std::ranges::stable_partition(items, is_left_out).begin());
   items.erase(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(without.size()));
   DeviceItems by_kernel;
   if (wants_kernel(items)) by_kernel.swap(items);

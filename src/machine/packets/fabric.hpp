@@ -36,7 +36,8 @@ class Fabric {
   /// told(notice).
   template <typename Arrive, typename Told>
   void step(Arrive arrive, Told told) {
-    for (std::size_t i = 0; i < notices_.size(); ++i) {  // until all stand behind packets
+    // Until all stand behind packets: the next of a queue is added when its first has gone.
+    for (std::size_t i = 0; i < notices_.size(); ++i) {  // NOLINT(modernize-loop-convert)
       const std::uint32_t packet = take_notice(notices_[i]);
       const std::uint32_t notice = packets_[packet].transfer & ~notice_bit;
       if (goes_out(packet)) told(notice);

@@ -48,7 +48,7 @@ void start(Watch& watch, int code, int count, const MPI_Request* requests) {
 
 }  // namespace
 
-// NOLINTBEGIN(bugprone-macro-parentheses)
+// NOLINTBEGIN(bugprone-macro-parentheses, misc-const-correctness): not every call looks at what its watch finds
 #define CALL NUICE_CALL
 #define CALL_X NUICE_CALL_X
 
@@ -280,7 +280,7 @@ CALL(Abort, (MPI_Comm comm, int code), {
   recorder().end();
   return next(comm, code);
 })
-// NOLINTEND(bugprone-macro-parentheses)
+// NOLINTEND(bugprone-macro-parentheses, misc-const-correctness)
 
 /// A program that ends without MPI_Finalize.
 __attribute__((destructor)) static void end_of_program() { recorder().end(); }
