@@ -11,6 +11,8 @@ import nuice
 
 Entry = tuple[int, int, int]
 
+MATRIX = nuice.random_regular(8, 3, unit_bytes=100, max_units=9, seed=1)
+
 
 @st.composite
 def entry_lists(draw: st.DrawFn, max_ranks: int = 10, max_bytes: int = 1 << 40) -> tuple[int, list[Entry]]:
