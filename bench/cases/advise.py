@@ -10,7 +10,7 @@ S / R + C, C simulated. Modes:
     rule only    no schedule made, and nothing simulated
 
 `ratio` is cost of the choice / cost of the best; `deciding` is the measured processor time of advise() over R
-exchanges of the choice: above 1 where these are shorter than the 1 ms that is always allowed. Matrices of
+exchanges of the choice: above 1 where these are shorter than the 0.1 ms that is always allowed. Matrices of
 seeds below 1000 are for tuning, those from 1000 on (the default) are held out. The rows are the choices, and
 after them a summary_of them. Wrong is one above 1.05 on average or 1.3 at worst.
 """

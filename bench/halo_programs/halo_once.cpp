@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "kit/timing.hpp"
 #include "nuice/mpi/halo.hpp"
 
 namespace {
@@ -27,17 +28,6 @@ std::vector<GlobalIndex> numbers_in(const std::string& path) {
   file.read(reinterpret_cast<char*>(numbers.data()),
             static_cast<std::streamsize>(numbers.size() * sizeof(GlobalIndex)));
   return numbers;
-}
-
-/// Of the slowest rank.
-double seconds_of(nuice::mpi::HaloExchange& exchange) {
-  MPI_Barrier(MPI_COMM_WORLD);
-  const double begin = MPI_Wtime();
-  exchange.start();
-  exchange.wait();
-  double mine = MPI_Wtime() - begin;
-  MPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return mine;
 }
 
 struct Way {
@@ -70,7 +60,7 @@ void measure(const std::string& folder, int components, int reps, nuice::mpi::Pl
   }
   for (int rep = -3; rep < reps; ++rep)
     for (std::size_t w = 0; w < ways.size(); ++w) {
-      const double seconds = seconds_of(exchanges[w]);
+      const double seconds = nuice::kit::time_batch([&] { exchanges[w].start(), exchanges[w].wait(); });
       if (rep >= 0) ways[w].seconds.push_back(seconds);
     }
   int is_wrong = ways[0].ghosts == ways[1].ghosts ? 0 : 1;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "kit/timing.hpp"
 #include "nuice/mpi/halo.hpp"
 
 namespace {
@@ -23,17 +24,6 @@ struct Way {
   Wire wire;
   std::vector<double> seconds;
 };
-
-/// Of the slowest rank.
-double seconds_of(nuice::mpi::HaloExchange& exchange) {
-  MPI_Barrier(MPI_COMM_WORLD);
-  const double begin = MPI_Wtime();
-  exchange.start();
-  exchange.wait();
-  double mine = MPI_Wtime() - begin;
-  MPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return mine;
-}
 
 double largest_error(const std::vector<double>& got, const std::vector<double>& exact) {
   double worst = 0;
@@ -68,7 +58,7 @@ void measure(int partners, GlobalIndex entries, int reps, const nuice::mpi::Plan
     exchanges.push_back(halo.bind_gather(owned, ghosts[w], 1, ways[w].wire));
   for (int rep = -3; rep < reps; ++rep)
     for (std::size_t w = 0; w < ways.size(); ++w) {
-      const double seconds = seconds_of(exchanges[w]);
+      const double seconds = nuice::kit::time_batch([&] { exchanges[w].start(), exchanges[w].wait(); });
       if (rep >= 0) ways[w].seconds.push_back(seconds);
     }
   for (std::size_t w = 0; w < ways.size(); ++w) {

@@ -32,7 +32,7 @@ def advise(
     machine: an object, the name of a shipped one, or a file NAME.toml; a family grows to the matrix.
     candidates: "SCHEDULER:EXECUTOR" or "SCHEDULER"; all that the machine allows if None. predict_by: "rule"
     or "simulation" for all of them, whatever that costs; without it deciding takes half as long as
-    the exchanges it decides about, 1 ms to 3 s (or budget_s), as estimated from counted work, so that the
+    the exchanges it decides about, 0.1 ms to 3 s (or budget_s), as estimated from counted work, so that the
     same arguments give the same advice.
     Raises nuice.Error for unknown names, a machine with fewer ranks than the matrix, or if nothing is
     applicable.

@@ -40,7 +40,7 @@ constexpr double most_pieces_kept = 4e6;
 constexpr double budget_share = 0.5;
 
 /// Nor longer than so, whatever the plan is worth: somebody waits for the answer. options.budget_s allows more. But always as long
-/// as the calls that make a plan take anyway: some ten small collectives, each of 10 us on a fast network.
+/// as the calls that make a plan take anyway: an order of magnitude, ten small collectives of about 10 us on a fast network.
 constexpr double most_deciding_s = 3;
 constexpr double least_deciding_s = 1e-4;
 

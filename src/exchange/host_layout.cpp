@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "exchange/host_layout.hpp"
-#include "core/support/cache_line.hpp"
 
 #include <algorithm>
 #include <tuple>
+
+#include "core/support/cache_line.hpp"
 
 namespace nuice::exchange {
 namespace {

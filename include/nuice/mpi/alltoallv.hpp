@@ -93,7 +93,8 @@ Exchange neighbor_alltoallv_init(MPI_Comm comm, const SendBlocks& send, const Re
 // (hosts, watchdog).
 // Errors: in the first call as above. Later, errors of one rank reach the others while they wait, or in their next call; every call on
 // this communicator then fails with the same error. Buffers may be freed then: a rank that has failed waits until what it sends is read,
-// for a second at most, and only a rank that is stopped meanwhile may still read it. A rank that expects a message that is not sent waits as in MPI, unless there is a watchdog.
+// for a second at most, and only a rank that is stopped meanwhile may still read it. A rank that expects a message that is not sent
+// waits as in MPI, unless there is a watchdog.
 void alltoallv(MPI_Comm comm, const SendBlocks& send, const ReceiveBlocks& receive);
 void alltoallv(MPI_Comm comm, InPlace, const ReceiveBlocks& blocks);
 void neighbor_alltoallv(MPI_Comm comm, const SendBlocks& send, const ReceiveBlocks& receive);

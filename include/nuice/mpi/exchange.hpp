@@ -154,7 +154,8 @@ class Exchange {
   // that initialised MPI does, in ready(), test(), wait(), next() and poll().
 
   /// Message i of those that are sent may leave: by the order of bind(), or the block of a call with MPI's arguments. Once for each
-  /// message after every start(), an empty one too: wait() ends after the last. Throws Error state before start() and the second time; not_applicable without parts; mpi.
+  /// message after every start(), an empty one too: wait() ends after the last. Throws Error state before start() and the second
+  /// time; not_applicable without parts; mpi.
   void ready(std::size_t i);
   /// Whether message i is here, counted as Arrival::index. Makes progress. True for one without bytes. Throws as ready().
   bool arrived(std::size_t i);

@@ -51,7 +51,7 @@ struct AdviceOptions {
   /// is bounded: see budget_s.
   std::optional<Prediction> predict_by = std::nullopt;
   /// Deciding may take this long, as estimated from counted work. Without it half of reuse times the exchange time that
-  /// is predicted, but 1 ms at least, as making a plan takes that long anyway, and 3 s at most.
+  /// is predicted, but 0.1 ms at least, as making a plan takes about that long anyway, and 3 s at most.
   std::optional<double> budget_s = std::nullopt;
   /// How far the machine's description is from the real machine, relative; it widens Candidate::uncertainty. The
   /// default is what nine of ten printed times of the CM-5 are within (papers/docs/reproduce.md).

@@ -20,17 +20,17 @@ namespace {
 constexpr std::size_t most_bytes_of_a_slot = 32 * 1024;
 /// Of a rank, for what it writes: slots of the most bytes for 8 ranks. 64 ranks take 32 MiB of a host, in
 /// pages that are there once used.
-constexpr std::size_t bytes_of_a_rank = std::size_t{8} * least_slots * most_bytes_of_a_slot;
+constexpr std::size_t bytes_of_a_rank = std::size_t{8} * mail_slots * most_bytes_of_a_slot;
 
 }  // namespace
 
 HostMail::HostMail(const Communicator& comm, std::vector<Rank> near) : near_(std::move(near)) {
   if (near_.size() < 2) return;
   me_ = index_of(comm.rank());
-  slot_bytes_ = std::clamp(bytes_of_a_rank / least_slots / near_.size() / cache_line_bytes * cache_line_bytes,
+  slot_bytes_ = std::clamp(bytes_of_a_rank / mail_slots / near_.size() / cache_line_bytes * cache_line_bytes,
                            2 * cache_line_bytes, most_bytes_of_a_slot);
   room_bytes_ = static_cast<Bytes>(slot_bytes_ - offsetof(Slot, message));
-  const std::size_t all = near_.size() * (sizeof(Line) + near_.size() * least_slots * slot_bytes_);
+  const std::size_t all = near_.size() * (sizeof(Line) + near_.size() * mail_slots * slot_bytes_);
   memory_ = SharedSegment(comm, near_, all);
   is_oversubscribed_ = outnumber_cores(comm, near_);
 }
@@ -40,7 +40,7 @@ std::size_t HostMail::index_of(Rank rank) const {
 }
 
 HostMail::Slot& HostMail::slot(std::size_t writer, std::size_t reader, Number call) const {
-  const std::size_t number = (writer * near_.size() + reader) * least_slots + call % least_slots;
+  const std::size_t number = (writer * near_.size() + reader) * mail_slots + call % mail_slots;
   return *reinterpret_cast<Slot*>(memory_.data() + near_.size() * sizeof(Line) + number * slot_bytes_);
 }
 

@@ -26,6 +26,9 @@
 
 namespace nuice::mpi {
 
+/// From each rank to each other one.
+inline constexpr Number mail_slots = least_slots;
+
 /// Of all pairs of ranks of a host.
 class HostMail {
  public:
@@ -49,7 +52,7 @@ class HostMail {
   const Slot& slot_from(std::size_t writer, Number call) const { return slot(writer, me_, call); }
 
   bool has_room(std::size_t reader, Number call) const {
-    return has_reached(line(reader).finished, call - least_slots);
+    return has_reached(line(reader).finished, call - mail_slots);
   }
   bool has_written(std::size_t writer, Number call) const { return has_reached(line(writer).written, call); }
   void say_written(Number call) const { line(me_).written.store(call, std::memory_order_release); }

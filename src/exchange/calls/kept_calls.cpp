@@ -117,14 +117,17 @@ KeptCalls::KeptCalls(MPI_Comm parent) : comm_(parent, 0), all_(Neighbours::all_r
 
 KeptCalls::~KeptCalls() = default;
 
+bool KeptCalls::Kept::is_far_active() const {
+  return far && far->state_->standing != Exchange::State::Standing::idle;
+}
+
 void KeptCalls::Kept::cancel() noexcept {
-  if (far && far->state_->standing != Exchange::State::Standing::idle) far->state_->run->cancel();
+  if (is_far_active()) far->state_->run->cancel();
   near.cancel();
 }
 
 void KeptCalls::Kept::await_sends(Rank gone) noexcept {
-  if (far && far->state_->standing != Exchange::State::Standing::idle)
-    static_cast<DirectRun&>(*far->state_->run).await_sends(gone);
+  if (is_far_active()) static_cast<DirectRun&>(*far->state_->run).await_sends(gone);
   near.await_sends(gone);
 }
 

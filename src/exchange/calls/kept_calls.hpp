@@ -10,9 +10,9 @@
 // something wrong tells all others, which look for that while they wait; they fail in this call or, if they were done with it, in
 // the next one. Which calls others have completed is not known then, so all calls on the communicator fail from there on.
 //
-// A program that catches the error may free its buffers, and MPI reads long messages where they lie when their receiver comes. So a rank that has
-// failed waits for its sends to those that are in the call and have not heard of it, and a rank that comes later listens before it
-// receives.
+// A program that catches the error may free its buffers, and MPI reads long messages where they lie when their receiver comes.
+// So a rank that has failed waits for its sends to those that are in the call and have not heard of it, and a rank that comes
+// later listens before it receives.
 #pragma once
 
 #include <cstdint>
@@ -75,6 +75,7 @@ class KeptCalls {
     NearCall near;
     std::optional<Exchange> far;
 
+    bool is_far_active() const;
     /// After an error: of receives; then of sends, which are given time.
     void cancel() noexcept;
     void await_sends(Rank gone) noexcept;
