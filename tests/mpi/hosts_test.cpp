@@ -45,7 +45,7 @@ const std::vector<Case>& cases() {
       {"coloring", "phased", true, mpi::Planning::everywhere, {0, 0}},
       {"coloring", "depend", true},
       {"birkhoff", "phased", true},
-      {"rex", "pairwise", true},
+      {"rex", "pairwise"},
       {"coloring", "depend", false, mpi::Planning::root},
       {.scheduler = "ac", .executor = "async", .in_memory = 1000},
       {.scheduler = "ac", .executor = "async", .in_memory = 100'000},
@@ -56,7 +56,7 @@ const std::vector<Case>& cases() {
        .executor = "phased",
        .planning = mpi::Planning::distributed,
        .in_memory = 600},
-      {.scheduler = "rex", .executor = "phased", .combine = true, .in_memory = 600},
+      {.scheduler = "rex", .executor = "phased", .in_memory = 600},
       {.scheduler = "ac", .executor = "async", .combine = true, .combining = {300, 0}, .in_memory = 1000}};
   return all;
 }
@@ -336,6 +336,9 @@ TEST(HostPlan, RefusesWhatMakesNoSense) {
   test::expect_same_error(ErrorCode::invalid_argument,
                           "option shared_memory is for messages that stay on a host",
                           [&] { plan({.hosts = "", .shared_memory = true}); });
+  test::expect_same_error(ErrorCode::not_applicable, "rex forwards messages", [&] {
+    plan({.scheduler = "rex", .executor = "phased", .hosts = "2", .combine = true});
+  });
   test::expect_same_error(ErrorCode::invalid_argument, "hosts \"two\"", [&] { plan({.hosts = "two"}); });
   test::expect_same_error(ErrorCode::invalid_argument, "ranks",
                           [&] { plan({.hosts = "0,0,0,0,0,0,0,0,0,0,0,0"}); });

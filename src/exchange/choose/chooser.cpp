@@ -158,7 +158,7 @@ class Plan::Planner::Chooser {
   }
   /// Collective. Several ranks of a host have few connections instead of one for each pair of ranks.
   void add_combined_rival() {
-    if (!for_hosts_ || state_.info.num_hosts == 1 || state_.info.combined || state_.relays) return;
+    if (!for_hosts_ || state_.info.num_hosts == 1 || state_.info.combined) return;
     const PlanOptions combined = PlanOptions::parse(combined_below_a_chunk, {});
     if (!count_combined(combined.combining.largest_bytes)) return;
     const std::size_t before = state_.rivals.size();

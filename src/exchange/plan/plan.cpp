@@ -132,7 +132,7 @@ void Plan::Planner::make(const Assignment& assignment, PlanOptions options) {
   options.scheduler = assignment.scheduler.name;
   options.executor = assignment.executor.name;
   options.phase_cost_bytes = problem.phase_cost_bytes;
-  settle_form(assignment.scheduler, assignment.executor);
+  require_suitable(assignment.scheduler, assignment.executor);
   if (options.planning == Planning::root) {
     make_on_root(assignment, options);
     return;

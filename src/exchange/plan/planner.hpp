@@ -91,9 +91,8 @@ struct Plan::Planner : Made {
   /// Throws Error mismatch where the schedule is wrong, which is a bug.
   void require_correct_for(const Problem& problem, const Schedule& schedule,
                            const Scheduler& scheduler) const;
-  /// Schedulers that forward messages between hosts combine them so. Throws Error not_applicable if messages are forwarded
-  /// and the executor has no phases.
-  void settle_form(const Scheduler& scheduler, const Executor& executor);
+  /// Throws Error not_applicable if messages are forwarded and the executor has no phases, or messages are combined.
+  void require_suitable(const Scheduler& scheduler, const Executor& executor) const;
 
   /// Collective.
   PlanOptions agree_on_options(const PlanOptions& given);
@@ -142,7 +141,6 @@ struct Plan::Planner : Made {
   HostView view;
   std::optional<Hosts> hosts;  // if it is hosts that are scheduled
   bool shares_ports = false;   // somewhere several ranks share a host
-  bool relays = false;         // the schedule itself forwards what is combined (make_combined_schedule())
 };
 
 /// What a plan keeps.
