@@ -117,7 +117,7 @@ class Plan::Planner::Chooser {
   bool has_matrix() const { return options_.planning == Planning::everywhere || comm_.rank() == 0; }
   /// Collective.
   void share() {
-    if (options_.planning == Planning::root) share_advice(comm_, advice_);
+    if (options_.planning == Planning::root) share_from_rank_0(comm_, advice_);
   }
 
   void add_executors(unsigned guarantees) {
