@@ -60,8 +60,7 @@ void register_schedulers(nb::module_& module) {
           "gathers", [](const Scheduler& s) { return *s.gathers; },
           "Whether every rank needs the whole matrix, or its own sends and receives are enough.")
       .def_prop_ro(
-          "guarantees_on_hosts",
-          [](const Scheduler& s) { return guarantee_list(host_guarantees(s)); },
+          "guarantees_on_hosts", [](const Scheduler& s) { return guarantee_list(host_guarantees(s)); },
           "What its schedules for hosts with several ranks keep.")
       .def(
           "why_not",

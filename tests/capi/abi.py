@@ -7,9 +7,9 @@ usage: abi.py LIBRARY --header HEADER --baseline FILE [--compiler CC] [--update]
 
 What is compared is not the library's own debug information, which differs between compilers, but that of an
 object that has every function of the header with an empty body, compiled against a stand-in for mpi.h: so
-only the public types and functions count, and compiler and MPI do not. The baseline is the header without comments,
-as it was announced. The library
-must export just these functions, and names of C++ with the namespace nuice, whose ABI is not compared.
+only the public types and functions count, and compiler and MPI do not. The baseline is the header without
+comments, as it was announced. The library must export just these functions, and names of C++ with the
+namespace nuice, whose ABI is not compared.
 
 A function that came is added with --update. One that went or changed breaks programs: that takes another
 NUICE_SOVERSION (src/capi/CMakeLists.txt), a baseline of that name, and a line in CHANGELOG.md.
@@ -34,6 +34,7 @@ typedef long MPI_Aint;
 typedef long MPI_Count;
 typedef int MPI_Fint;
 """
+BASELINE_HEAD = "/* SPDX-License-Identifier: BSD-3-Clause */\n// clang-format off\n"
 OF_CXX = re.compile(r"_Z\w*5nuice")
 FUNCTION = re.compile(r"NUICE_API\s+([^;{}]+);")
 
@@ -131,7 +132,7 @@ def main():
     if args.self_test:
         return self_test(header, args.compiler)
     if args.update:
-        args.baseline.write_text("/* SPDX-License-Identifier: BSD-3-Clause */\n" + without_comments(header))
+        args.baseline.write_text(BASELINE_HEAD + without_comments(header))
         return
     if (there := exported(args.library)) != names(header):
         missing, more = sorted(names(header) - there), sorted(there - names(header))

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+// clang-format off
 #ifndef NUICE_NUICE_H
 #define NUICE_NUICE_H
 #include <stdint.h>

@@ -141,7 +141,7 @@ bool FieldSide::any_gaps() const {
   return std::ranges::any_of(fields_, [](const Field& field) { return !are_plain_bytes(field.type); });
 }
 
-/// A rank that the user lists several times has its parts one behind the other, in each field.
+/// A rank that the user lists several times has its parts back to back, in each field.
 Layout::ByRank FieldSide::places() const {
   Layout::ByRank places;
   for (const Field& field : fields_) {

@@ -27,7 +27,7 @@ class Reports {
   /// Not collective. count: the numbers of a report. Nothing else may use the tag.
   Reports(std::shared_ptr<const Communicator> comm, int tag, std::size_t count);
 
-  /// Requires that none is under way. mine: `count` numbers.
+  /// Requires that none is active. mine: `count` numbers.
   void begin(std::span<const double> mine);
   /// Whether what was begun is here. Never waits.
   bool advance();
