@@ -108,7 +108,6 @@ HEADERS = {
     "machine": {"plan/machine", "plan/packets", "plan/simulate"},
     "schedulers": {
         "plan/scheduler",
-        "plan/dynamic_schedule",
         "plan/broadcaster",
         "plan/host_schedule",
         "plan/paths",

@@ -34,7 +34,7 @@ namespace {
 
 class Coloring {
  public:
-  explicit Coloring(const CutMessages& pieces);
+  explicit Coloring(const CommMatrix& matrix);
 
   /// The phase of every message, by id; the larger the target the lower its number.
   std::vector<PhaseId> run();
@@ -86,7 +86,7 @@ class Coloring {
 };
 
 /// The first message that is the k-th of one of its ports is the largest k-th-largest one of all.
-Coloring::Coloring(const CutMessages& pieces) : ports_(pieces) {
+Coloring::Coloring(const CommMatrix& matrix) : ports_(matrix) {
   std::vector<PhaseId> met(ports_.num_ports(), 0);
   for (Place place = 0; place < ports_.num_messages(); ++place) {
     const PhaseId k = std::max(++met[ports_.sender(place)], ++met[ports_.receiver(place)]);
@@ -286,48 +286,13 @@ void Coloring::take_phase(std::vector<PhaseId>& phase_of) {
   }
 }
 
-/// Pieces in their phases, inside a phase by their senders.
-Schedule of_pieces(const CutMessages& pieces, const std::vector<PhaseId>& phase_of, PhaseId num_phases) {
-  std::vector<std::size_t> begin(num_phases + std::size_t{1}, 0);
-  for (const PhaseId phase : phase_of) ++begin[phase + std::size_t{1}];
-  std::partial_sum(begin.begin(), begin.end(), begin.begin());
-  std::vector<MessageId> by_phase(phase_of.size());
-  for (MessageId id = 0; id < pieces.size(); ++id) by_phase[begin[phase_of[id]]++] = id;
-  Schedule schedule(pieces.num_ranks());
-  schedule.reserve(pieces.size());
-  std::size_t at = 0;
-  for (PhaseId phase = 0; phase < num_phases; ++phase) {  // begin[] is now where each ends
-    schedule.begin_phase();
-    const auto first = by_phase.begin() + static_cast<std::ptrdiff_t>(at);
-    at = begin[phase];
-    std::ranges::sort(first, by_phase.begin() + static_cast<std::ptrdiff_t>(at), {},
-                      [&](MessageId id) { return pieces.src(id); });
-    for (auto id = first; id != by_phase.begin() + static_cast<std::ptrdiff_t>(at); ++id) {
-      const Piece piece = pieces.piece(*id);
-      schedule.add(pieces.src(*id), pieces.dst(*id), {&piece, 1});
-    }
-  }
-  return schedule;
-}
-
 }  // namespace
-
-Schedule color_pieces(const CutMessages& pieces) {
-  std::vector<PhaseId> phase_of;
-  PhaseId num_phases = 0;
-  {
-    Coloring coloring(pieces);  // gone before the schedule needs its memory
-    phase_of = coloring.run();
-    num_phases = coloring.num_phases();
-  }
-  return of_pieces(pieces, phase_of, num_phases);
-}
 
 Schedule make_coloring_by_size(const Problem& problem) {
   std::vector<PhaseId> phase_of;
   PhaseId num_phases = 0;
   {
-    Coloring coloring{CutMessages(problem.matrix)};  // gone before the schedule needs its memory
+    Coloring coloring(problem.matrix);  // gone before the schedule needs its memory
     phase_of = coloring.run();
     num_phases = coloring.num_phases();
   }

@@ -178,12 +178,6 @@ void Exchange::State::release(std::unique_ptr<State> state) noexcept {
   left->left_before = last_left.exchange(left);
 }
 
-void Exchange::State::abandon(std::unique_ptr<State> state) noexcept {
-  state->standing = Standing::broken;
-  if (state->run) state->run->cancel();
-  release(std::move(state));
-}
-
 void Run::ready(std::size_t /*index*/) {
   throw Error(ErrorCode::not_applicable, "ready(): only where messages leave one by one: option parts");
 }

@@ -63,8 +63,6 @@ struct Exchange::State {
   auto guarded(Act&& act);
   /// What destroying an exchange does.
   static void release(std::unique_ptr<State> state) noexcept;
-  /// What becomes of one whose set-up has failed.
-  static void abandon(std::unique_ptr<State> state) noexcept;
 
  private:
   void copy_to_itself() const;

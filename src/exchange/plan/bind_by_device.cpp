@@ -47,7 +47,6 @@ Plan::Binder::Bound Plan::Binder::bind_by_device(const DeviceSides& sides, Bound
       exchange->run = std::make_unique<LearningRun>(std::move(methods), table, exchange->arrivals,
                                                     of_reports.comm, of_reports.next, KeepChoice());
     });
-    exchange->run->agree();
   }
   exchange->run->describe(exchange->info);
   for (const Partner& source : table.sources)
