@@ -143,7 +143,7 @@ Place Coloring::limit(Port port) const {
   return none;
 }
 
-/// Nearly all of the matching. It stops when few pairs are left that would cost a long walk.
+/// Nearly all of the matching. It stops when few pairs are left that would cost a long walk: a search finds those too.
 void Coloring::match_largest_first() {
   for (AtPort& at : at_) at.matched = none;
   std::size_t free_senders = 0;
@@ -152,7 +152,8 @@ void Coloring::match_largest_first() {
     if (!ports_.left(port).empty()) ++(port < ports_.num_senders() ? free_senders : free_receivers);
   }
   std::size_t free = std::min(free_senders, free_receivers);
-  std::size_t looks = 16 * free;
+  constexpr std::size_t looks_for_each = 3;
+  std::size_t looks = looks_for_each * free;
   for (Place place = ports_.next_left(from_[phase_]); free > 0 && looks > 0 && place < ports_.num_messages();
        place = ports_.next_left(place + 1), --looks) {
     const auto [sender, receiver] = ports_.ends(place);
@@ -165,12 +166,15 @@ void Coloring::match_largest_first() {
   }
 }
 
+/// More than must be: what fits now is not in the way later. A few looks find nearly all that fits.
 void Coloring::match_idle_senders() {
+  constexpr std::ptrdiff_t most_looks = 8;
   for (Port sender = 0; sender < ports_.num_senders(); ++sender) {
     if (at_[sender].matched != none) continue;
     const auto left = ports_.left(sender);
-    for (auto at = std::ranges::lower_bound(left, from_[phase_]); at != left.end() && *at < at_[sender].to;
-         ++at) {
+    auto at = std::ranges::lower_bound(left, from_[phase_]);
+    const auto end = at + std::min(most_looks, left.end() - at);
+    for (; at != end && *at < at_[sender].to; ++at) {
       AtPort& receives = at_[ports_.receiver(*at)];
       if (receives.matched != none || *at >= receives.to) continue;
       at_[sender].matched = receives.matched = *at;

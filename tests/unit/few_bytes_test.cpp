@@ -184,5 +184,26 @@ TEST(Kpbs, RefusesACostThatIsNone) {
   EXPECT_ERROR(make_schedule(matrix, "kpbs", 0, max_bytes + 1), ErrorCode::not_applicable, {"kpbs", "2^62"});
 }
 
+/// As real programs: every rank of a cube sends as much to each of its neighbours, and a little to rank 0 and back. There are as
+/// many phases as rank 0 has partners, and few of them are for the large messages.
+TEST(DistributedColoring, MakesHardlyMorePhasesForTheLargeMessagesThanThereMustBe) {
+  constexpr Rank side = 8;
+  constexpr Rank num_ranks = side * side * side;
+  std::vector<Message> messages;
+  for (Rank rank = 1; rank < num_ranks; ++rank) {
+    for (const Rank step : {1, side, side * side})
+      if (rank / step % side != 0)
+        for (const bool back : {false, true})
+          messages.push_back({back ? rank : rank - step, back ? rank - step : rank, 1'000'000});
+    if (rank == 1 || rank == side || rank == side * side) continue;  // neighbours of rank 0
+    messages.push_back({0, rank, 8});
+    messages.push_back({rank, 0, 8});
+  }
+  const CommMatrix matrix = CommMatrix::from_messages(num_ranks, messages);
+  const Bytes whole = whole_message_bytes(matrix);
+  for (const std::uint64_t seed : {0, 1, 2})
+    EXPECT_LE(phase_bytes(make_schedule(matrix, "distributed_coloring", seed)), whole + whole / 5);
+}
+
 }  // namespace
 }  // namespace nuice
