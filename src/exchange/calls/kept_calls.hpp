@@ -21,9 +21,11 @@
 #include <vector>
 
 #include "exchange/calls/host_mail.hpp"
+#include "exchange/calls/staged_messages.hpp"
 #include "exchange/exec/exchange_state.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/discover/neighbours.hpp"
+#include "mpi/faults.hpp"
 #include "mpi/wait.hpp"
 #include "nuice/core/outcome.hpp"
 #include "nuice/mpi/alltoallv.hpp"
@@ -57,6 +59,7 @@ class KeptCalls {
   /// One side of a call, as it is compared.
   struct SideKey {
     const void* data = nullptr;
+    device::Location place = {};  // memory that is freed may come again elsewhere
     Bytes element_bytes = 0;
     Bytes room = 0;
     bool each_has_a_type = false;
@@ -71,6 +74,7 @@ class KeptCalls {
     SideKey receive;
     std::vector<SharedCopy> copies;  // of what is sent in place, to the memory
     std::unique_ptr<std::byte[]> memory;
+    std::unique_ptr<StagedMessages> staged;  // from and to a device
     SelfCopy self;
     NearCall near;
     std::optional<Exchange> far;
@@ -99,11 +103,10 @@ class KeptCalls {
   bool is_near(Rank rank) const;
   void carry_out(Kept& kept);
   void listen_if_late();
-  void tell_others(const Error& error);
-  void hear();
   void wait_a_little(unsigned looks, bool tests_mpi);
 
   Communicator comm_;
+  Faults faults_;
   std::optional<HostMail> mail_;
   std::optional<Exchanger> exchanger_;  // none: all ranks are on one host
   Neighbours all_;
@@ -113,7 +116,6 @@ class KeptCalls {
   Number number_ = 0;                        // of calls
   double last_s_ = 0;                        // when the last one by MPI began
   Outcome failed_;
-  Rank told_by_ = no_rank;  // another rank, that it has failed
 };
 
 }  // namespace nuice::mpi

@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "core/text/names.hpp"
-#include "exchange/plan/bind_devices.hpp"
+#include "exchange/calls/staged_messages.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/attribute.hpp"
 #include "mpi/call.hpp"
@@ -88,7 +89,11 @@ class SparseCall {
         throw Error(ErrorCode::limit, to + " has more than 2^62 bytes");
       sends_.push_back(message);
     }
-    sends_ = fetched(sends_, comm_.rank(), fetched_);
+    staged_ = StagedMessages::of(sends_, {}, comm_.rank());
+    if (staged_) {
+      staged_->fetch();
+      sends_ = staged_->sends();
+    }
     sizes_.resize(sends_.size());
     requests_.assign(sends_.size(), MPI_REQUEST_NULL);
   }
@@ -162,7 +167,7 @@ class SparseCall {
 
   const Communicator& comm_;
   std::vector<Outgoing> sends_;
-  Mirror fetched_;  // from a device
+  std::unique_ptr<StagedMessages> staged_;  // from a device
   std::vector<Bytes> sizes_;
   std::vector<MPI_Request> requests_;
   std::vector<Announced> announced_;
