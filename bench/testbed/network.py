@@ -333,9 +333,20 @@ def _check(settings: Settings) -> None:
         raise TestbedError("--ports-per-host: only with one switch for each port, not with an uplink")
     if settings.topology:
         lossless.check(settings)
-    available = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
-    if settings.cc not in available:
-        raise TestbedError(f"--cc {settings.cc}: this kernel has {', '.join(available)}")
+    _require_congestion_control(settings.cc)
+
+
+def _require_congestion_control(name: str) -> None:
+    """In a network namespace the kernel takes only those that every process may use."""
+
+    def known(which: str) -> list[str]:
+        return Path(f"/proc/sys/net/ipv4/tcp_{which}_congestion_control").read_text().split()
+
+    if name not in known("available"):
+        raise TestbedError(f"--cc {name}: this kernel has {', '.join(known('available'))}")
+    if name not in known("allowed"):
+        key = f'net.ipv4.tcp_allowed_congestion_control="{" ".join([*known("allowed"), name])}"'
+        raise TestbedError(f"--cc {name}: not allowed in network namespaces; as root: sysctl -w {key}")
 
 
 def switch_port(host: int, port: int = 0) -> str:
