@@ -72,7 +72,7 @@ Preset = Annotated[str, typer.Option(help=f"{', '.join(network.PRESETS)}; other 
 NumHosts = Annotated[int | None, typer.Option("--hosts", metavar="N", help="Number of hosts.")]
 Rate = Annotated[str | None, typer.Option(metavar="RATE", help='Of every port, both ways, "20mbit".')]
 Queue = Annotated[str | None, typer.Option(metavar="BYTES", help='Of a switch port, "32k".')]
-Congestion = Annotated[str | None, typer.Option(help="TCP congestion control of the hosts: bbr, reno, cubic.")]
+Congestion = Annotated[str | None, typer.Option(help="TCP congestion control: bbr, reno, cubic.")]
 RanksPerHost = Annotated[int | None, typer.Option(metavar="R", help="Ranks that `run` puts on a host.")]
 PortsPerHost = Annotated[
     int | None, typer.Option(metavar="P", help="Ports of each host, each on a switch of its own.")

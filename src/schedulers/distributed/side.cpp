@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint32_t fresh = 1U << 31;  // got its colour in this turn
 
-// Two holes that walk around the same cycle, one behind the other, never meet. So now and then one stays where it is; not in the
+// Two holes that walk around the same cycle in one direction never meet. So now and then one stays where it is; not in the
 // first rounds, in which nearly all holes vanish anyway.
 constexpr std::uint32_t rounds_without_waiting = 12;
 constexpr std::uint64_t one_in_waits = 8;
