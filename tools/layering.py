@@ -45,7 +45,8 @@ ALLOWED = {
     "exchange/shared_memory": EXECUTORS,
     "exchange/combine": EXECUTORS | {"exchange/shared_memory"},
     "exchange/choose": PLANNING | {"exchange/plan", "exchange/contest"},
-    "exchange/calls": PLANNING | {"device", "exchange/exec", "exchange/plan", "exchange/shared_memory", "exchange/staging"},
+    "exchange/calls": PLANNING
+    | {"device", "exchange/exec", "exchange/plan", "exchange/shared_memory", "exchange/staging"},
     "exchange/plan": PLANNING
     | EXECUTORS
     | {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints the seconds that CuPy's take needs for what device_bench packs: 2^22 of 2^24 doubles, 20 times in a row."""
+"""Prints the seconds of CuPy's take for what device_bench packs: 2^22 of 2^24 doubles, 20 times."""
 
 import time
 

@@ -188,6 +188,7 @@ for kind in (LikeCuPy, LikePyTorch):
     exchange_blocks(kind)
     exchange_halo(kind)
 
+
 class LikeJax(LikeCuPy):
     """Its values may still be computed when it is handed over."""
 
