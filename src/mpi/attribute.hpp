@@ -4,18 +4,33 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <memory>
 
 #include "mpi/call.hpp"
+#include "mpi/communicator.hpp"
 
 namespace nuice::mpi {
 
-/// The one that there is, or make()'s, which may be collective: all ranks have one or none has.
+/// The one that there is, or make()'s, which may be collective: all ranks have one or none has. Throws Error as check_parent(). Of the
+/// communicator that this thread has asked for last MPI is not asked again.
 template <typename Object, typename Make>
 Object& attribute_of(MPI_Comm comm, Make&& make) {
+  static std::atomic<unsigned> num_deleted = 0;
+  struct Last {
+    MPI_Comm comm = MPI_COMM_NULL;
+    Object* object = nullptr;
+    unsigned num_deleted = 0;
+  };
+  static thread_local Last last;
+  const unsigned now = num_deleted.load(std::memory_order_acquire);
+  if (last.object != nullptr && last.comm == comm && last.num_deleted == now && may_be_used(comm))
+    return *last.object;
+  check_parent(comm);
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;
     const auto forget = [](MPI_Comm, int, void* value, void*) -> int {
+      ++num_deleted;
       delete static_cast<Object*>(value);
       return MPI_SUCCESS;
     };
@@ -25,10 +40,13 @@ Object& attribute_of(MPI_Comm comm, Make&& make) {
   void* value = nullptr;
   int found = 0;
   must(MPI_Comm_get_attr(comm, key, static_cast<void*>(&value), &found), "MPI_Comm_get_attr");
-  if (found != 0) return *static_cast<Object*>(value);
-  std::unique_ptr<Object> made = make();
-  must(MPI_Comm_set_attr(comm, key, made.get()), "MPI_Comm_set_attr");
-  return *made.release();
+  if (found == 0) {
+    std::unique_ptr<Object> made = make();
+    must(MPI_Comm_set_attr(comm, key, made.get()), "MPI_Comm_set_attr");
+    value = made.release();
+  }
+  last = {comm, static_cast<Object*>(value), now};
+  return *last.object;
 }
 
 }  // namespace nuice::mpi
