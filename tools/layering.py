@@ -45,7 +45,7 @@ ALLOWED = {
     "exchange/shared_memory": EXECUTORS,
     "exchange/combine": EXECUTORS | {"exchange/shared_memory"},
     "exchange/choose": PLANNING | {"exchange/plan", "exchange/contest"},
-    "exchange/calls": PLANNING | {"exchange/exec", "exchange/plan", "exchange/shared_memory"},
+    "exchange/calls": PLANNING | {"exchange/exec", "exchange/plan", "exchange/shared_memory", "flow"},
     "exchange/plan": PLANNING
     | EXECUTORS
     | {
