@@ -45,7 +45,7 @@ ALLOWED = {
     "exchange/shared_memory": EXECUTORS,
     "exchange/combine": EXECUTORS | {"exchange/shared_memory"},
     "exchange/choose": PLANNING | {"exchange/plan", "exchange/contest"},
-    "exchange/calls": PLANNING | {"exchange/exec", "exchange/plan", "exchange/shared_memory", "flow"},
+    "exchange/calls": PLANNING | {"device", "exchange/exec", "exchange/plan", "exchange/shared_memory", "exchange/staging", "flow"},
     "exchange/plan": PLANNING
     | EXECUTORS
     | {
@@ -108,7 +108,6 @@ HEADERS = {
     "machine": {"plan/machine", "plan/packets", "plan/simulate"},
     "schedulers": {
         "plan/scheduler",
-        "plan/dynamic_schedule",
         "plan/broadcaster",
         "plan/host_schedule",
         "plan/paths",

@@ -16,7 +16,7 @@ import nuice
 from kit import Case, Table
 from kit.applications import application, application_names, held_out
 
-SCHEDULERS = ["lpt", "rs_nh", "coloring", "coloring_by_size", "coloring_in_parts", "distributed_coloring"]
+SCHEDULERS = ["lpt", "rs_nh", "coloring", "coloring_by_size", "distributed_coloring"]
 
 
 def cases(options):

@@ -30,7 +30,6 @@ void register_phase_table(nb::module_& module);
 void register_check(nb::module_& module);
 void register_networks(nb::module_& module);
 void register_schedulers(nb::module_& module);
-void register_update(nb::module_& module);
 void register_patterns(nb::module_& module);
 void register_files(nb::module_& module);
 void register_exchange(nb::module_& module);

@@ -21,7 +21,6 @@ NB_MODULE(_core, module) {
   register_networks(module);
   register_check(module);
   register_schedulers(module);
-  register_update(module);
   register_patterns(module);
   register_files(module);
   register_exchange(module);

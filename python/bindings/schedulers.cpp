@@ -18,8 +18,6 @@
 namespace nuice::python {
 namespace {
 
-bool forwards(const Scheduler& scheduler) { return (scheduler.guarantees & direct) == 0; }
-
 /// The clock runs around `make` alone: what it costs to plan, without looking the row up or crossing
 /// languages.
 std::pair<Schedule, double> make_timed(const CommMatrix& matrix, const std::string& name, std::uint64_t seed,
@@ -33,9 +31,7 @@ std::pair<Schedule, double> make_timed(const CommMatrix& matrix, const std::stri
   const std::optional<Hosts> shared =
       hosts.empty() ? std::nullopt : std::optional(parse_hosts(hosts, matrix.num_ranks()));
   const auto begin = std::chrono::steady_clock::now();
-  Schedule schedule = !shared               ? scheduler.make(problem)
-                      : forwards(scheduler) ? make_combined_schedule(problem, name, *shared)
-                                            : make_host_schedule(problem, name, *shared);
+  Schedule schedule = shared ? make_host_schedule(problem, name, *shared) : scheduler.make(problem);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   return {std::move(schedule), seconds.count()};
 }
@@ -64,8 +60,7 @@ void register_schedulers(nb::module_& module) {
           "gathers", [](const Scheduler& s) { return *s.gathers; },
           "Whether every rank needs the whole matrix, or its own sends and receives are enough.")
       .def_prop_ro(
-          "guarantees_on_hosts",
-          [](const Scheduler& s) { return guarantee_list(forwards(s) ? 0 : host_guarantees(s)); },
+          "guarantees_on_hosts", [](const Scheduler& s) { return guarantee_list(host_guarantees(s)); },
           "What its schedules for hosts with several ranks keep.")
       .def(
           "why_not",

@@ -24,7 +24,6 @@ from . import _core
 from ._core import (
     Bounds,
     CommMatrix,
-    DynamicSchedule,
     LinkBounds,
     PhaseTable,
     Schedule,
@@ -125,12 +124,6 @@ class Plan:
             self.matrix, self.schedule, self.scheduler, self.seed, list(self.guarantees), network
         )
         _core.save_schedule(path, record, self.matrix)
-
-    def dynamic(self) -> DynamicSchedule:
-        """A schedule that starts as this one and follows changes of the matrix, at a cost that grows with the
-        change. Raises nuice.Error if this plan forwards or splits messages or has node contention.
-        """
-        return DynamicSchedule(self.matrix, self.schedule)
 
     def exchange(self, send: Sequence[Mapping[int, Any]]) -> list[dict[int, NDArray[np.uint8]]]:
         """Carries the plan out in this process: returns receive with receive[r][s] equal to send[s][r].

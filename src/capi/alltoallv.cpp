@@ -42,90 +42,26 @@ void run(CallKind call, SendBlocks send, ReceiveBlocks receive, MPI_Comm comm, P
   *request = new nuice_exchange{std::move(made), info.executor};
 }
 
-/// Where the sides of a call of MPI's are, whatever the widths of its integers.
-template <typename Count, typename Displ, typename Types>
-int run_c(CallKind call, const void* send, const Count* send_counts, const Displ* send_displs,
-          Types send_types, void* receive, const Count* receive_counts, const Displ* receive_displs,
-          Types receive_types, MPI_Comm comm, MPI_Info info, nuice_request* request) {
-  const int status = guarded_mpi([&] {
-    run(call, blocks(send, send_counts, send_displs, send_types),
-        blocks(receive, receive_counts, receive_displs, receive_types), comm,
-        options_of(text_in(info).c_str()), request);
-  });
-  if (status != NUICE_OK) call_handler(comm);
-  return status;
-}
-
 }  // namespace
 }  // namespace nuice::capi
 
 using namespace nuice::capi;
 
-int nuice_alltoallv_init(const void* send, const int send_counts[], const int send_displs[],
-                         MPI_Datatype send_type, void* receive, const int receive_counts[],
-                         const int receive_displs[], MPI_Datatype receive_type, MPI_Comm comm, MPI_Info info,
-                         nuice_request* request) {
-  return run_c(all_v, send, send_counts, send_displs, std::span(&send_type, 1), receive, receive_counts,
-               receive_displs, std::span(&receive_type, 1), comm, info, request);
-}
-
-int nuice_alltoallv_init_c(const void* send, const MPI_Count send_counts[], const MPI_Aint send_displs[],
-                           MPI_Datatype send_type, void* receive, const MPI_Count receive_counts[],
-                           const MPI_Aint receive_displs[], MPI_Datatype receive_type, MPI_Comm comm,
-                           MPI_Info info, nuice_request* request) {
-  return run_c(all_v, send, send_counts, send_displs, std::span(&send_type, 1), receive, receive_counts,
-               receive_displs, std::span(&receive_type, 1), comm, info, request);
-}
-
-int nuice_alltoallw_init(const void* send, const int send_counts[], const int send_displs[],
-                         const MPI_Datatype send_types[], void* receive, const int receive_counts[],
-                         const int receive_displs[], const MPI_Datatype receive_types[], MPI_Comm comm,
-                         MPI_Info info, nuice_request* request) {
-  return run_c(all_w, send, send_counts, send_displs, each(send_types), receive, receive_counts,
-               receive_displs, each(receive_types), comm, info, request);
-}
-
-int nuice_alltoallw_init_c(const void* send, const MPI_Count send_counts[], const MPI_Aint send_displs[],
-                           const MPI_Datatype send_types[], void* receive, const MPI_Count receive_counts[],
-                           const MPI_Aint receive_displs[], const MPI_Datatype receive_types[], MPI_Comm comm,
-                           MPI_Info info, nuice_request* request) {
-  return run_c(all_w, send, send_counts, send_displs, each(send_types), receive, receive_counts,
-               receive_displs, each(receive_types), comm, info, request);
-}
-
-int nuice_neighbor_alltoallv_init(const void* send, const int send_counts[], const int send_displs[],
-                                  MPI_Datatype send_type, void* receive, const int receive_counts[],
-                                  const int receive_displs[], MPI_Datatype receive_type, MPI_Comm comm,
-                                  MPI_Info info, nuice_request* request) {
-  return run_c(neighbor_v, send, send_counts, send_displs, std::span(&send_type, 1), receive, receive_counts,
-               receive_displs, std::span(&receive_type, 1), comm, info, request);
-}
-
-int nuice_neighbor_alltoallv_init_c(const void* send, const MPI_Count send_counts[],
-                                    const MPI_Aint send_displs[], MPI_Datatype send_type, void* receive,
-                                    const MPI_Count receive_counts[], const MPI_Aint receive_displs[],
-                                    MPI_Datatype receive_type, MPI_Comm comm, MPI_Info info,
-                                    nuice_request* request) {
-  return run_c(neighbor_v, send, send_counts, send_displs, std::span(&send_type, 1), receive, receive_counts,
-               receive_displs, std::span(&receive_type, 1), comm, info, request);
-}
-
-int nuice_neighbor_alltoallw_init(const void* send, const int send_counts[], const MPI_Aint send_displs[],
-                                  const MPI_Datatype send_types[], void* receive, const int receive_counts[],
-                                  const MPI_Aint receive_displs[], const MPI_Datatype receive_types[],
-                                  MPI_Comm comm, MPI_Info info, nuice_request* request) {
-  return run_c(neighbor_w, send, send_counts, send_displs, each(send_types), receive, receive_counts,
-               receive_displs, each(receive_types), comm, info, request);
-}
-
-int nuice_neighbor_alltoallw_init_c(const void* send, const MPI_Count send_counts[],
-                                    const MPI_Aint send_displs[], const MPI_Datatype send_types[],
-                                    void* receive, const MPI_Count receive_counts[],
-                                    const MPI_Aint receive_displs[], const MPI_Datatype receive_types[],
-                                    MPI_Comm comm, MPI_Info info, nuice_request* request) {
-  return run_c(neighbor_w, send, send_counts, send_displs, each(send_types), receive, receive_counts,
-               receive_displs, each(receive_types), comm, info, request);
-}
+#define NUICE_DEFINE(name, c, kind, Count, Displ, Types)                                             \
+  int nuice_##name##_init##c(const void* send, const Count send_counts[], const Displ send_displs[], \
+                             Types send_types, void* receive, const Count receive_counts[],          \
+                             const Displ receive_displs[], Types receive_types, MPI_Comm comm,       \
+                             MPI_Info info, nuice_request* request) {                                \
+    const int status = guarded_mpi([&] {                                                             \
+      run(kind, blocks(send, send_counts, send_displs, send_types),                                  \
+          blocks(receive, receive_counts, receive_displs, receive_types), comm,                      \
+          options_of(text_in(info).c_str()), request);                                               \
+    });                                                                                              \
+    if (status != NUICE_OK) call_handler(comm);                                                      \
+    return status;                                                                                   \
+  }
+NUICE_FOR_EACH_CALL(NUICE_DEFINE)
+#undef NUICE_DEFINE
 
 int nuice_alltoallv_init_f(int call, const nuice_blocks_f* send, const nuice_blocks_f* receive,
                            nuice_fint comm, const char* options, const char* fault, nuice_request* request) {

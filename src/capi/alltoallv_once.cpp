@@ -25,76 +25,20 @@ int run(CallKind call, mpi::SendBlocks send, mpi::ReceiveBlocks receive, MPI_Com
   return status;
 }
 
-template <typename Count, typename Displ, typename Types>
-int run_c(CallKind call, const void* send, const Count* send_counts, const Displ* send_displs,
-          Types send_types, void* receive, const Count* receive_counts, const Displ* receive_displs,
-          Types receive_types, MPI_Comm comm) {
-  return run(call, blocks(send, send_counts, send_displs, send_types),
-             blocks(receive, receive_counts, receive_displs, receive_types), comm, {});
-}
-
 }  // namespace
 }  // namespace nuice::capi
 
 using namespace nuice::capi;
 
-int nuice_alltoallv(const void* send, const int send_counts[], const int send_displs[],
-                    MPI_Datatype send_type, void* receive, const int receive_counts[],
-                    const int receive_displs[], MPI_Datatype receive_type, MPI_Comm comm) {
-  return run_c(all_v, send, send_counts, send_displs, std::span(&send_type, 1), receive, receive_counts,
-               receive_displs, std::span(&receive_type, 1), comm);
-}
-
-int nuice_alltoallv_c(const void* send, const MPI_Count send_counts[], const MPI_Aint send_displs[],
-                      MPI_Datatype send_type, void* receive, const MPI_Count receive_counts[],
-                      const MPI_Aint receive_displs[], MPI_Datatype receive_type, MPI_Comm comm) {
-  return run_c(all_v, send, send_counts, send_displs, std::span(&send_type, 1), receive, receive_counts,
-               receive_displs, std::span(&receive_type, 1), comm);
-}
-
-int nuice_alltoallw(const void* send, const int send_counts[], const int send_displs[],
-                    const MPI_Datatype send_types[], void* receive, const int receive_counts[],
-                    const int receive_displs[], const MPI_Datatype receive_types[], MPI_Comm comm) {
-  return run_c(all_w, send, send_counts, send_displs, each(send_types), receive, receive_counts,
-               receive_displs, each(receive_types), comm);
-}
-
-int nuice_alltoallw_c(const void* send, const MPI_Count send_counts[], const MPI_Aint send_displs[],
-                      const MPI_Datatype send_types[], void* receive, const MPI_Count receive_counts[],
-                      const MPI_Aint receive_displs[], const MPI_Datatype receive_types[], MPI_Comm comm) {
-  return run_c(all_w, send, send_counts, send_displs, each(send_types), receive, receive_counts,
-               receive_displs, each(receive_types), comm);
-}
-
-int nuice_neighbor_alltoallv(const void* send, const int send_counts[], const int send_displs[],
-                             MPI_Datatype send_type, void* receive, const int receive_counts[],
-                             const int receive_displs[], MPI_Datatype receive_type, MPI_Comm comm) {
-  return run_c(neighbor_v, send, send_counts, send_displs, std::span(&send_type, 1), receive, receive_counts,
-               receive_displs, std::span(&receive_type, 1), comm);
-}
-
-int nuice_neighbor_alltoallv_c(const void* send, const MPI_Count send_counts[], const MPI_Aint send_displs[],
-                               MPI_Datatype send_type, void* receive, const MPI_Count receive_counts[],
-                               const MPI_Aint receive_displs[], MPI_Datatype receive_type, MPI_Comm comm) {
-  return run_c(neighbor_v, send, send_counts, send_displs, std::span(&send_type, 1), receive, receive_counts,
-               receive_displs, std::span(&receive_type, 1), comm);
-}
-
-int nuice_neighbor_alltoallw(const void* send, const int send_counts[], const MPI_Aint send_displs[],
-                             const MPI_Datatype send_types[], void* receive, const int receive_counts[],
-                             const MPI_Aint receive_displs[], const MPI_Datatype receive_types[],
-                             MPI_Comm comm) {
-  return run_c(neighbor_w, send, send_counts, send_displs, each(send_types), receive, receive_counts,
-               receive_displs, each(receive_types), comm);
-}
-
-int nuice_neighbor_alltoallw_c(const void* send, const MPI_Count send_counts[], const MPI_Aint send_displs[],
-                               const MPI_Datatype send_types[], void* receive,
-                               const MPI_Count receive_counts[], const MPI_Aint receive_displs[],
-                               const MPI_Datatype receive_types[], MPI_Comm comm) {
-  return run_c(neighbor_w, send, send_counts, send_displs, each(send_types), receive, receive_counts,
-               receive_displs, each(receive_types), comm);
-}
+#define NUICE_DEFINE(name, c, kind, Count, Displ, Types)                                      \
+  int nuice_##name##c(const void* send, const Count send_counts[], const Displ send_displs[], \
+                      Types send_types, void* receive, const Count receive_counts[],          \
+                      const Displ receive_displs[], Types receive_types, MPI_Comm comm) {     \
+    return run(kind, blocks(send, send_counts, send_displs, send_types),                      \
+               blocks(receive, receive_counts, receive_displs, receive_types), comm, {});     \
+  }
+NUICE_FOR_EACH_CALL(NUICE_DEFINE)
+#undef NUICE_DEFINE
 
 int nuice_alltoallv_f(int call, const nuice_blocks_f* send, const nuice_blocks_f* receive, nuice_fint comm,
                       const char* fault) {

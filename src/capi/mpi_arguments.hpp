@@ -26,20 +26,34 @@ inline CallKind kind_of(int call) {
   return {(call & NUICE_CALL_NEIGHBOR) != 0, (call & NUICE_CALL_TYPES) != 0};
 }
 
+/// The calls that are alike but for their types: define(name, ending, kind, counts, displacements, a type or one for each).
+// clang-format off
+#define NUICE_FOR_EACH_CALL(define)                                                    \
+  define(alltoallv, , all_v, int, int, MPI_Datatype)                                   \
+  define(alltoallv, _c, all_v, MPI_Count, MPI_Aint, MPI_Datatype)                      \
+  define(alltoallw, , all_w, int, int, const MPI_Datatype*)                            \
+  define(alltoallw, _c, all_w, MPI_Count, MPI_Aint, const MPI_Datatype*)               \
+  define(neighbor_alltoallv, , neighbor_v, int, int, MPI_Datatype)                     \
+  define(neighbor_alltoallv, _c, neighbor_v, MPI_Count, MPI_Aint, MPI_Datatype)        \
+  define(neighbor_alltoallw, , neighbor_w, int, MPI_Aint, const MPI_Datatype*)         \
+  define(neighbor_alltoallw, _c, neighbor_w, MPI_Count, MPI_Aint, const MPI_Datatype*)
+// clang-format on
+
 /// Arrays of MPI's calls have no length: it is the number of ranks or neighbours.
 template <typename Value>
 mpi::Integers integers(const Value* values) {
   return {values, mpi::Integers::as_many_as_needed};
 }
-inline std::span<const MPI_Datatype> each(const MPI_Datatype* types) {
+inline std::span<const MPI_Datatype> types_of(const MPI_Datatype& type) { return {&type, 1}; }
+inline std::span<const MPI_Datatype> types_of(const MPI_Datatype* const& types) {
   if (types == nullptr) return {};
   return {types, mpi::Integers::as_many_as_needed / sizeof(MPI_Datatype)};
 }
 
-template <typename Data, typename Count, typename Displ>
-mpi::Blocks<Data> blocks(Data* data, const Count* counts, const Displ* displs,
-                         std::span<const MPI_Datatype> types) {
-  return {.data = data, .counts = integers(counts), .displs = integers(displs), .types = types};
+/// types: an argument of the call.
+template <typename Data, typename Count, typename Displ, typename Types>
+mpi::Blocks<Data> blocks(Data* data, const Count* counts, const Displ* displs, const Types& types) {
+  return {.data = data, .counts = integers(counts), .displs = integers(displs), .types = types_of(types)};
 }
 
 /// Tells the error handler that the user has made for a communicator; MPI's own do nothing here, as statuses are returned.

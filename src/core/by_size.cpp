@@ -29,7 +29,15 @@ void sort_by_digit(const std::vector<Sized>& from, std::vector<Sized>& to, unsig
   for (const Sized& m : from) to[begin[digit(m)]++] = m;
 }
 
-std::vector<MessageId> sorted(std::vector<Sized> messages, Bytes largest) {
+}  // namespace
+
+std::vector<MessageId> ids_by_size(const CommMatrix& matrix) {
+  std::vector<Sized> messages(matrix.num_messages());
+  Bytes largest = 0;
+  for (MessageId id = 0; id < matrix.num_messages(); ++id) {
+    messages[id] = {matrix.bytes(id), id};
+    largest = std::max(largest, messages[id].bytes);
+  }
   if (messages.size() <= few) {
     std::ranges::sort(messages, [](const Sized& a, const Sized& b) {
       return a.bytes != b.bytes ? a.bytes > b.bytes : a.id < b.id;
@@ -45,28 +53,6 @@ std::vector<MessageId> sorted(std::vector<Sized> messages, Bytes largest) {
   std::vector<MessageId> ids(messages.size());
   std::ranges::transform(messages, ids.begin(), [](const Sized& m) { return m.id; });
   return ids;
-}
-
-}  // namespace
-
-std::vector<MessageId> ids_by_size(std::span<const Bytes> bytes) {
-  std::vector<Sized> messages(bytes.size());
-  Bytes largest = 0;
-  for (std::size_t id = 0; id < bytes.size(); ++id) {
-    messages[id] = {bytes[id], static_cast<MessageId>(id)};
-    largest = std::max(largest, bytes[id]);
-  }
-  return sorted(std::move(messages), largest);
-}
-
-std::vector<MessageId> ids_by_size(const CommMatrix& matrix) {
-  std::vector<Sized> messages(matrix.num_messages());
-  Bytes largest = 0;
-  for (MessageId id = 0; id < matrix.num_messages(); ++id) {
-    messages[id] = {matrix.bytes(id), id};
-    largest = std::max(largest, messages[id].bytes);
-  }
-  return sorted(std::move(messages), largest);
 }
 
 }  // namespace nuice::core

@@ -2,7 +2,6 @@
 // The messages of a matrix, largest first: the order in which bounds and schedulers for few bytes take them.
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "nuice/core/comm_matrix.hpp"
@@ -11,7 +10,5 @@ namespace nuice::core {
 
 /// Ids of all messages by descending size, equal ones by ascending id. O(m) time, 36 bytes per message.
 std::vector<MessageId> ids_by_size(const CommMatrix& matrix);
-/// The same of any things whose sizes are given.
-std::vector<MessageId> ids_by_size(std::span<const Bytes> bytes);
 
 }  // namespace nuice::core

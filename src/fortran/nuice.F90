@@ -17,7 +17,7 @@
 !   call nuice_plan_free(plan)
 !
 ! stat=, errmsg=: as in the Fortran standard. Without stat an error is printed and ends the program, on all ranks.
-! Communicators, datatypes and operations are integers (mpif.h, module mpi); with -DNUICE_MPI_F08 also those of module mpi_f08.
+! Communicators, datatypes and operations are those of mpif.h, module mpi or module mpi_f08.
 ! Ranks, offsets and global indices count from 0, as in MPI and in C. Sizes are integer(int64).
 ! Arrays that are bound may have any type and rank but must be contiguous, and asynchronous or target, as for MPI_Isend.
 ! This file is installed as source, as .mod files belong to one compiler.
@@ -58,66 +58,6 @@ module nuice
     NUICE_ERR_STATE = 7, NUICE_ERR_MPI = 8, NUICE_ERR_TIMEOUT = 9, NUICE_ERR_DEVICE = 10
   integer, parameter, public :: NUICE_FORWARDS = 0, NUICE_BACKWARDS = 1
 
-  interface nuice_alltoallv
-    module procedure alltoallv_once
-#ifdef NUICE_MPI_F08
-    module procedure alltoallv_once_f08
-#endif
-  end interface
-  interface nuice_alltoallw
-    module procedure alltoallw_once
-#ifdef NUICE_MPI_F08
-    module procedure alltoallw_once_f08
-#endif
-  end interface
-  interface nuice_neighbor_alltoallv
-    module procedure neighbor_alltoallv_once
-#ifdef NUICE_MPI_F08
-    module procedure neighbor_alltoallv_once_f08
-#endif
-  end interface
-  interface nuice_neighbor_alltoallw
-    module procedure neighbor_alltoallw_once
-#ifdef NUICE_MPI_F08
-    module procedure neighbor_alltoallw_once_f08
-#endif
-  end interface
-  interface nuice_alltoallv_init
-    module procedure alltoallv_init
-#ifdef NUICE_MPI_F08
-    module procedure alltoallv_init_f08
-#endif
-  end interface
-  interface nuice_alltoallw_init
-    module procedure alltoallw_init
-#ifdef NUICE_MPI_F08
-    module procedure alltoallw_init_f08
-#endif
-  end interface
-  interface nuice_neighbor_alltoallv_init
-    module procedure neighbor_alltoallv_init
-#ifdef NUICE_MPI_F08
-    module procedure neighbor_alltoallv_init_f08
-#endif
-  end interface
-  interface nuice_neighbor_alltoallw_init
-    module procedure neighbor_alltoallw_init
-#ifdef NUICE_MPI_F08
-    module procedure neighbor_alltoallw_init_f08
-#endif
-  end interface
-  interface nuice_sparse_alltoallv
-    module procedure sparse_alltoallv
-#ifdef NUICE_MPI_F08
-    module procedure sparse_alltoallv_f08
-#endif
-  end interface
-  interface nuice_waitall_mpi
-    module procedure waitall_mpi
-#ifdef NUICE_MPI_F08
-    module procedure waitall_mpi_f08
-#endif
-  end interface
   interface nuice_start
     module procedure nuice_exchange_start
   end interface
@@ -129,48 +69,6 @@ module nuice
   end interface
   interface nuice_free
     module procedure nuice_exchange_free
-  end interface
-  interface nuice_plan_create
-    module procedure plan_create
-#ifdef NUICE_MPI_F08
-    module procedure plan_create_f08
-#endif
-  end interface
-  interface nuice_plan_create_from_schedule
-    module procedure plan_create_from_schedule
-#ifdef NUICE_MPI_F08
-    module procedure plan_create_from_schedule_f08
-#endif
-  end interface
-  interface nuice_plan_bind_fields
-    module procedure plan_bind_fields
-#ifdef NUICE_MPI_F08
-    module procedure plan_bind_fields_f08
-#endif
-  end interface
-  interface nuice_halo_create_ranges
-    module procedure halo_create_ranges
-#ifdef NUICE_MPI_F08
-    module procedure halo_create_ranges_f08
-#endif
-  end interface
-  interface nuice_halo_create_owners
-    module procedure halo_create_owners
-#ifdef NUICE_MPI_F08
-    module procedure halo_create_owners_f08
-#endif
-  end interface
-  interface nuice_halo_create_list
-    module procedure halo_create_list
-#ifdef NUICE_MPI_F08
-    module procedure halo_create_list_f08
-#endif
-  end interface
-  interface nuice_halo_bind_scatter
-    module procedure halo_bind_scatter
-#ifdef NUICE_MPI_F08
-    module procedure halo_bind_scatter_f08
-#endif
   end interface
 
   public :: nuice_alltoallv, nuice_alltoallw, nuice_neighbor_alltoallv, nuice_neighbor_alltoallw, &
@@ -200,8 +98,8 @@ contains
   ! ---- plans ----------------------------------------------------------------------------------------------------------
 
   !> ranks, bytes: of the same length, to whom this rank sends and how many bytes.
-  subroutine plan_create(comm, ranks, bytes, plan, options, stat, errmsg)
-    integer, intent(in) :: comm
+  subroutine nuice_plan_create(comm, ranks, bytes, plan, options, stat, errmsg)
+    type(*), intent(in) :: comm
     integer, intent(in) :: ranks(:)
     integer(int64), intent(in) :: bytes(:)
     type(nuice_plan), intent(out) :: plan
@@ -211,18 +109,18 @@ contains
     integer :: count
     count = size(ranks)
     if (size(bytes) /= count) count = -1  ! refused by all ranks
-    call finish(c_plan_create_f(comm, count, ranks, bytes, c_text(options), plan%handle), stat, errmsg)
+    call finish(c_plan_create_f(mpi_handle(comm), count, ranks, bytes, c_text(options), plan%handle), stat, errmsg)
   end subroutine
 
-  subroutine plan_create_from_schedule(comm, matrix, schedule, plan, options, stat, errmsg)
-    integer, intent(in) :: comm
+  subroutine nuice_plan_create_from_schedule(comm, matrix, schedule, plan, options, stat, errmsg)
+    type(*), intent(in) :: comm
     type(nuice_matrix), intent(in) :: matrix
     type(nuice_schedule), intent(in) :: schedule
     type(nuice_plan), intent(out) :: plan
     character(*), intent(in), optional :: options
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(c_plan_create_from_schedule_f(comm, matrix%handle, schedule%handle, c_text(options), &
+    call finish(c_plan_create_from_schedule_f(mpi_handle(comm), matrix%handle, schedule%handle, c_text(options), &
       plan%handle), stat, errmsg)
   end subroutine
 
@@ -353,11 +251,11 @@ contains
   end subroutine
 
   !> Of field f: send(f) by c_loc(), send_types(f), send_counts(i, f) elements for partner i from send_offsets(i, f) on.
-  subroutine plan_bind_fields(plan, send, send_types, send_counts, receive, receive_types, receive_counts, exchange, &
+  subroutine nuice_plan_bind_fields(plan, send, send_types, send_counts, receive, receive_types, receive_counts, exchange, &
     send_offsets, receive_offsets, direction, stat, errmsg)
     type(nuice_plan), intent(in) :: plan
     type(c_ptr), intent(in) :: send(:), receive(:)
-    integer, intent(in) :: send_types(:), receive_types(:)
+    type(*), contiguous, intent(in) :: send_types(:), receive_types(:)
     integer(int64), intent(in) :: send_counts(:, :), receive_counts(:, :)
     type(nuice_exchange), intent(out) :: exchange
     integer(int64), intent(in), optional :: send_offsets(:, :), receive_offsets(:, :)
@@ -376,8 +274,9 @@ contains
     if (present(receive_offsets)) then
       if (any(shape(receive_offsets) /= shape(receive_counts))) num_fields = -1
     end if
-    call finish(c_plan_bind_fields_f(plan%handle, num_fields, send, send_types, send_counts, send_offsets, receive, &
-      receive_types, receive_counts, receive_offsets, way(direction), exchange%handle), stat, errmsg)
+    call finish(c_plan_bind_fields_f(plan%handle, num_fields, send, mpi_handles(send_types), send_counts, &
+      send_offsets, receive, mpi_handles(receive_types), receive_counts, receive_offsets, way(direction), &
+      exchange%handle), stat, errmsg)
   end subroutine
 
   ! ---- exchanges ------------------------------------------------------------------------------------------------------
@@ -475,39 +374,40 @@ contains
 
   ! ---- halos ----------------------------------------------------------------------------------------------------------
 
-  subroutine halo_create_ranges(comm, begins, needed, halo, entry_bytes, options, stat, errmsg)
-    integer, intent(in) :: comm
+  subroutine nuice_halo_create_ranges(comm, begins, needed, halo, entry_bytes, options, stat, errmsg)
+    type(*), intent(in) :: comm
     integer(int64), intent(in) :: begins(:), needed(:)
     type(nuice_halo), intent(out) :: halo
     integer(int64), intent(in), optional :: entry_bytes
     character(*), intent(in), optional :: options
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(c_halo_create_ranges_f(comm, begins, size(needed, kind=int64), needed, entry(entry_bytes), &
+    call finish(c_halo_create_ranges_f(mpi_handle(comm), begins, size(needed, kind=int64), needed, entry(entry_bytes), &
       c_text(options), halo%handle), stat, errmsg)
   end subroutine
 
-  subroutine halo_create_owners(comm, owners, needed, halo, entry_bytes, options, stat, errmsg)
-    integer, intent(in) :: comm, owners(:)
+  subroutine nuice_halo_create_owners(comm, owners, needed, halo, entry_bytes, options, stat, errmsg)
+    type(*), intent(in) :: comm
+    integer, intent(in) :: owners(:)
     integer(int64), intent(in) :: needed(:)
     type(nuice_halo), intent(out) :: halo
     integer(int64), intent(in), optional :: entry_bytes
     character(*), intent(in), optional :: options
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(c_halo_create_owners_f(comm, size(owners, kind=int64), owners, size(needed, kind=int64), needed, &
+    call finish(c_halo_create_owners_f(mpi_handle(comm), size(owners, kind=int64), owners, size(needed, kind=int64), needed, &
       entry(entry_bytes), c_text(options), halo%handle), stat, errmsg)
   end subroutine
 
-  subroutine halo_create_list(comm, owned, needed, halo, entry_bytes, options, stat, errmsg)
-    integer, intent(in) :: comm
+  subroutine nuice_halo_create_list(comm, owned, needed, halo, entry_bytes, options, stat, errmsg)
+    type(*), intent(in) :: comm
     integer(int64), intent(in) :: owned(:), needed(:)
     type(nuice_halo), intent(out) :: halo
     integer(int64), intent(in), optional :: entry_bytes
     character(*), intent(in), optional :: options
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call finish(c_halo_create_list_f(comm, size(owned, kind=int64), owned, size(needed, kind=int64), needed, &
+    call finish(c_halo_create_list_f(mpi_handle(comm), size(owned, kind=int64), owned, size(needed, kind=int64), needed, &
       entry(entry_bytes), c_text(options), halo%handle), stat, errmsg)
   end subroutine
 
@@ -570,11 +470,11 @@ contains
   end subroutine
 
   !> type, op: of MPI; components: how many values an entry has, 1 without it.
-  subroutine halo_bind_scatter(halo, ghosts, owned, type, op, exchange, components, stat, errmsg)
+  subroutine nuice_halo_bind_scatter(halo, ghosts, owned, type, op, exchange, components, stat, errmsg)
     type(nuice_halo), intent(in) :: halo
     class(*), dimension(..), intent(in), target, asynchronous :: ghosts
     class(*), dimension(..), intent(inout), target, asynchronous :: owned
-    integer, intent(in) :: type, op
+    type(*), intent(in) :: type, op
     type(nuice_exchange), intent(out) :: exchange
     integer, intent(in), optional :: components
     integer, intent(out), optional :: stat
@@ -588,8 +488,8 @@ contains
     status = c_halo_num_entries(halo%handle, num_owned, num_ghosts)
     from = room_for(ghosts, num_ghosts * entry_bytes)
     to = room_for(owned, num_owned * entry_bytes)
-    if (status == NUICE_OK) status = c_halo_bind_scatter_f(halo%handle, 1, from, to, [width(components)], [type], op, &
-      exchange%handle)
+    if (status == NUICE_OK) status = c_halo_bind_scatter_f(halo%handle, 1, from, to, [width(components)], &
+      [mpi_handle(type)], mpi_handle(op), exchange%handle)
     call finish(status, stat, errmsg)
   end subroutine
 
@@ -603,9 +503,6 @@ contains
 #include "nuice_alltoallv.inc"
 #include "nuice_once.inc"
 #include "nuice_planner.inc"
-#ifdef NUICE_MPI_F08
-#include "nuice_f08.inc"
-#endif
 
   ! ---- what the above share ---------------------------------------------------------------------------------------------
 
@@ -687,6 +584,23 @@ contains
     integer(int64), intent(in), optional :: entry_bytes
     entry = 8
     if (present(entry_bytes)) entry = entry_bytes
+  end function
+
+  !> An integer of mpif.h and module mpi, or a type of module mpi_f08, which has one as its only component.
+  function mpi_handle(handle)
+    type(*), intent(in), target :: handle
+    integer, pointer :: mpi_handle
+    type(c_ptr) :: at
+    at = c_loc(handle)
+    call c_f_pointer(at, mpi_handle)
+  end function
+
+  function mpi_handles(handles)
+    type(*), contiguous, intent(in), target :: handles(:)
+    integer, pointer :: mpi_handles(:)
+    type(c_ptr) :: at
+    at = c_loc(handles)
+    call c_f_pointer(at, mpi_handles, [size(handles)])
   end function
 
   !> NULL for an array with gaps, which all ranks then refuse: its copy would be gone when the exchange runs.

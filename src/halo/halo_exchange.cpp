@@ -15,10 +15,20 @@ HaloExchange::State& HaloExchange::state() const {
   return *state_;
 }
 
+/// What its device's driver returns is an error of all ranks, as within an exchange.
+template <typename Act>
+void HaloExchange::State::with_device(Act&& act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    exchange->give_up(error);
+  }
+}
+
 void HaloExchange::State::pack_and_start(void* stream) {
   if (both) return both->start();
   if (on_device)
-    stream = on_device->pack(stream);
+    with_device([&] { stream = on_device->pack(stream); });
   else
     movement.pack();
   exchange->start(stream);
@@ -27,7 +37,7 @@ void HaloExchange::State::pack_and_start(void* stream) {
 void HaloExchange::State::unpack(void* stream, bool waits) {
   under_way = false;
   if (on_device)
-    on_device->unpack(stream, waits);
+    with_device([&] { on_device->unpack(stream, waits); });
   else
     movement.unpack();
 }

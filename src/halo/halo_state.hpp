@@ -42,6 +42,8 @@ struct HaloExchange::State {
   std::unique_ptr<OncePerHost::Bound> both;  // instead of movement and exchange
   std::optional<Exchange> exchange;          // last, as it must end before the buffers do
 
+  template <typename Act>
+  void with_device(Act&& act);
   void pack_and_start(void* stream);
   void unpack(void* stream, bool waits);
 };

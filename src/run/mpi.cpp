@@ -50,18 +50,16 @@ void* next_named(const char* name) {
 }
 
 #ifdef OPEN_MPI
-void* mpi_object(const char* name) { return dlsym(RTLD_DEFAULT, name); }
-
 MPI_Comm world() {
-  static void* const object = mpi_object("ompi_mpi_comm_world");
+  static void* const object = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world");
   return static_cast<MPI_Comm>(object);
 }
 MPI_Request null_request() {
-  static void* const object = mpi_object("ompi_request_null");
+  static void* const object = dlsym(RTLD_DEFAULT, "ompi_request_null");
   return static_cast<MPI_Request>(object);
 }
 MPI_Comm null_comm() {
-  static void* const object = mpi_object("ompi_mpi_comm_null");
+  static void* const object = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_null");
   return static_cast<MPI_Comm>(object);
 }
 #else

@@ -25,10 +25,6 @@ Function next_function(const char* name) {
   return reinterpret_cast<Function>(next_named(name));
 }
 
-#ifdef OPEN_MPI
-/// An object of it.
-void* mpi_object(const char* name);
-#endif
 MPI_Comm world();
 MPI_Request null_request();
 MPI_Comm null_comm();

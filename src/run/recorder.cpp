@@ -122,7 +122,7 @@ int Recorder::number_of(MPI_Comm comm) {
 const std::vector<int>& Recorder::neighbours(MPI_Comm comm) {
   const std::scoped_lock lock(mutex_);
   Group& group = groups_[static_cast<std::size_t>(number_of(comm))];
-  if (!std::exchange(group.knows_neighbours, true)) group.neighbours = neighbours_of(comm).destinations;
+  if (!std::exchange(group.knows_neighbours, true)) group.neighbours = neighbours_of(comm);
   return group.neighbours;
 }
 

@@ -34,7 +34,7 @@ namespace {
 
 class Coloring {
  public:
-  explicit Coloring(const CutMessages& pieces);
+  explicit Coloring(const CommMatrix& matrix);
 
   /// The phase of every message, by id; the larger the target the lower its number.
   std::vector<PhaseId> run();
@@ -86,7 +86,7 @@ class Coloring {
 };
 
 /// The first message that is the k-th of one of its ports is the largest k-th-largest one of all.
-Coloring::Coloring(const CutMessages& pieces) : ports_(pieces) {
+Coloring::Coloring(const CommMatrix& matrix) : ports_(matrix) {
   std::vector<PhaseId> met(ports_.num_ports(), 0);
   for (Place place = 0; place < ports_.num_messages(); ++place) {
     const PhaseId k = std::max(++met[ports_.sender(place)], ++met[ports_.receiver(place)]);
@@ -143,7 +143,7 @@ Place Coloring::limit(Port port) const {
   return none;
 }
 
-/// Nearly all of the matching. It stops when few pairs are left that would cost a long walk.
+/// Nearly all of the matching. It stops when few pairs are left that would cost a long walk: a search finds those too.
 void Coloring::match_largest_first() {
   for (AtPort& at : at_) at.matched = none;
   std::size_t free_senders = 0;
@@ -152,7 +152,8 @@ void Coloring::match_largest_first() {
     if (!ports_.left(port).empty()) ++(port < ports_.num_senders() ? free_senders : free_receivers);
   }
   std::size_t free = std::min(free_senders, free_receivers);
-  std::size_t looks = 16 * free;
+  constexpr std::size_t looks_for_each = 3;
+  std::size_t looks = looks_for_each * free;
   for (Place place = ports_.next_left(from_[phase_]); free > 0 && looks > 0 && place < ports_.num_messages();
        place = ports_.next_left(place + 1), --looks) {
     const auto [sender, receiver] = ports_.ends(place);
@@ -165,12 +166,15 @@ void Coloring::match_largest_first() {
   }
 }
 
+/// More than must be: what fits now is not in the way later. A few looks find nearly all that fits.
 void Coloring::match_idle_senders() {
+  constexpr std::ptrdiff_t most_looks = 8;
   for (Port sender = 0; sender < ports_.num_senders(); ++sender) {
     if (at_[sender].matched != none) continue;
     const auto left = ports_.left(sender);
-    for (auto at = std::ranges::lower_bound(left, from_[phase_]); at != left.end() && *at < at_[sender].to;
-         ++at) {
+    auto at = std::ranges::lower_bound(left, from_[phase_]);
+    const auto end = at + std::min(most_looks, left.end() - at);
+    for (; at != end && *at < at_[sender].to; ++at) {
       AtPort& receives = at_[ports_.receiver(*at)];
       if (receives.matched != none || *at >= receives.to) continue;
       at_[sender].matched = receives.matched = *at;
@@ -286,48 +290,13 @@ void Coloring::take_phase(std::vector<PhaseId>& phase_of) {
   }
 }
 
-/// Pieces in their phases, inside a phase by their senders.
-Schedule of_pieces(const CutMessages& pieces, const std::vector<PhaseId>& phase_of, PhaseId num_phases) {
-  std::vector<std::size_t> begin(num_phases + std::size_t{1}, 0);
-  for (const PhaseId phase : phase_of) ++begin[phase + std::size_t{1}];
-  std::partial_sum(begin.begin(), begin.end(), begin.begin());
-  std::vector<MessageId> by_phase(phase_of.size());
-  for (MessageId id = 0; id < pieces.size(); ++id) by_phase[begin[phase_of[id]]++] = id;
-  Schedule schedule(pieces.num_ranks());
-  schedule.reserve(pieces.size());
-  std::size_t at = 0;
-  for (PhaseId phase = 0; phase < num_phases; ++phase) {  // begin[] is now where each ends
-    schedule.begin_phase();
-    const auto first = by_phase.begin() + static_cast<std::ptrdiff_t>(at);
-    at = begin[phase];
-    std::ranges::sort(first, by_phase.begin() + static_cast<std::ptrdiff_t>(at), {},
-                      [&](MessageId id) { return pieces.src(id); });
-    for (auto id = first; id != by_phase.begin() + static_cast<std::ptrdiff_t>(at); ++id) {
-      const Piece piece = pieces.piece(*id);
-      schedule.add(pieces.src(*id), pieces.dst(*id), {&piece, 1});
-    }
-  }
-  return schedule;
-}
-
 }  // namespace
-
-Schedule color_pieces(const CutMessages& pieces) {
-  std::vector<PhaseId> phase_of;
-  PhaseId num_phases = 0;
-  {
-    Coloring coloring(pieces);  // gone before the schedule needs its memory
-    phase_of = coloring.run();
-    num_phases = coloring.num_phases();
-  }
-  return of_pieces(pieces, phase_of, num_phases);
-}
 
 Schedule make_coloring_by_size(const Problem& problem) {
   std::vector<PhaseId> phase_of;
   PhaseId num_phases = 0;
   {
-    Coloring coloring{CutMessages(problem.matrix)};  // gone before the schedule needs its memory
+    Coloring coloring(problem.matrix);  // gone before the schedule needs its memory
     phase_of = coloring.run();
     num_phases = coloring.num_phases();
   }

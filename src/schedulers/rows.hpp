@@ -27,7 +27,6 @@ Schedule make_lpt(const Problem& problem);
 std::string why_not_peeling(const Problem& problem);
 Schedule make_birkhoff(const Problem& problem);
 Schedule make_coloring_by_size(const Problem& problem);
-Schedule make_coloring_in_parts(const Problem& problem);
 Schedule make_slices(const Problem& problem);
 std::string why_not_kpbs(const Problem& problem);
 Schedule make_kpbs(const Problem& problem);

@@ -6,9 +6,10 @@ usage: abi.py LIBRARY --header HEADER --baseline FILE [--compiler CC] [--update]
        abi.py --self-test --header HEADER [--compiler CC]
 
 What is compared is not the library's own debug information, which differs between compilers, but that of an
-object that has every function of the header with an empty body, compiled against a stand-in for mpi.h: so the
-baseline holds the public types and functions only, and is the same for every compiler and MPI. The library
-must export just these functions, and names of C++ with the namespace nuice, whose ABI is not compared.
+object that has every function of the header with an empty body, compiled against a stand-in for mpi.h: so
+only the public types and functions count, and compiler and MPI do not. The baseline is the header without
+comments, as it was announced. The library must export just these functions, and names of C++ with the
+namespace nuice, whose ABI is not compared.
 
 A function that came is added with --update. One that went or changed breaks programs: that takes another
 NUICE_SOVERSION (src/capi/CMakeLists.txt), a baseline of that name, and a line in CHANGELOG.md.
@@ -33,6 +34,7 @@ typedef long MPI_Aint;
 typedef long MPI_Count;
 typedef int MPI_Fint;
 """
+BASELINE_HEAD = "/* SPDX-License-Identifier: BSD-3-Clause */\n// clang-format off\n"
 OF_CXX = re.compile(r"_Z\w*5nuice")
 FUNCTION = re.compile(r"NUICE_API\s+([^;{}]+);")
 
@@ -49,9 +51,13 @@ def must(*command):
     return output
 
 
-def declarations(header):
+def without_comments(header):
     text = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
-    return [" ".join(found.split()) for found in FUNCTION.findall(text)]
+    return "\n".join(line.rstrip() for line in text.splitlines() if line.strip()) + "\n"
+
+
+def declarations(header):
+    return [" ".join(found.split()) for found in FUNCTION.findall(without_comments(header))]
 
 
 def names(header):
@@ -75,11 +81,12 @@ def write_abi(header, compiler, folder, to):
 
 
 def difference(header, baseline, compiler):
-    """What is different, in abidiff's words; empty if nothing is."""
+    """What is different between two headers, in abidiff's words; empty if nothing is."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
+        write_abi(baseline, compiler, folder, folder / "announced.abi")
         write_abi(header, compiler, folder, folder / "now.abi")
-        code, output = run("abidiff", "--no-show-locs", baseline, folder / "now.abi")
+        code, output = run("abidiff", "--no-show-locs", folder / "announced.abi", folder / "now.abi")
         if code & 3:
             sys.exit(f"abidiff failed:\n{output}")
         return output if code else ""
@@ -103,14 +110,11 @@ def self_test(header, compiler):
         ),
         "another value of a status": header.replace("NUICE_ERR_STATE = 7", "NUICE_ERR_STATE = 70", 1),
     }
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch)
-        write_abi(header, compiler, folder, folder / "good.abi")
-        if difference(header, folder / "good.abi", compiler):
-            sys.exit("the header differs from itself")
-        for what, broken in breaks.items():
-            if broken == header or not difference(broken, folder / "good.abi", compiler):
-                sys.exit(f"not seen: {what}")
+    if difference(header, without_comments(header), compiler):
+        sys.exit("the header differs from itself")
+    for what, broken in breaks.items():
+        if broken == header or not difference(broken, header, compiler):
+            sys.exit(f"not seen: {what}")
 
 
 def main():
@@ -128,15 +132,14 @@ def main():
     if args.self_test:
         return self_test(header, args.compiler)
     if args.update:
-        with tempfile.TemporaryDirectory() as scratch:
-            write_abi(header, args.compiler, Path(scratch), args.baseline)
+        args.baseline.write_text(BASELINE_HEAD + without_comments(header))
         return
     if (there := exported(args.library)) != names(header):
         missing, more = sorted(names(header) - there), sorted(there - names(header))
         sys.exit(f"{args.library} does not export {missing} of the header, and exports {more} besides")
     if not args.baseline.exists():
         sys.exit(f"there is no {args.baseline}: a new NUICE_SOVERSION takes one (--update)")
-    if found := difference(header, args.baseline, args.compiler):
+    if found := difference(header, args.baseline.read_text(), args.compiler):
         sys.exit(f"the ABI is another one than {args.baseline} says:\n{found}\n{__doc__}")
 
 

@@ -14,7 +14,7 @@ std::atomic<long> num_calls = 0;
 
 template <typename Pointer>
 Pointer translated(Pointer pointer) {
-  if (pointer == MPI_BOTTOM) return pointer;
+  if (pointer == MPI_BOTTOM || !nuice::test::is_fake_gpu()) return pointer;
   auto* const inside = static_cast<Pointer>(fake_gpu_inside(pointer));
   if (inside != pointer) ++num_calls;
   return inside;

@@ -102,7 +102,7 @@ void expect_as_on_host(mpi::Plan& plan, Direction direction, bool sends_on_devic
 }
 
 TEST(DeviceFields, AreThoseOfTheHost) {
-  for (const DeviceWay way : {DeviceWay::staged, DeviceWay::direct}) {
+  for (const DeviceWay way : test::device_ways()) {
     for (const char* const executor : {"phased", "async", "depend"}) {
       mpi::Plan plan(MPI_COMM_WORLD, row(), {.executor = executor, .device = {way, 4096}});
       const bool is_odd = test::world_rank() % 2 == 1;

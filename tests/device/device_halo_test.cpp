@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Halos of values in a device's memory do as in the host's, bit for bit.
+#include "device/aware_mpi.hpp"
 #include "device/device_memory.hpp"
 #include "device/fake_driver.hpp"
 #include "mpi/mpi_support.hpp"
@@ -105,14 +106,14 @@ void expect_same(mpi::Halo& on_host, mpi::Halo& on_device, int components, Wire 
 }
 
 TEST(DeviceHalo, IsThatOfTheHost) {
-  for (const DeviceWay way : {DeviceWay::staged, DeviceWay::direct}) {
+  for (const DeviceWay way : test::device_ways()) {
     mpi::Halo halo = halo_with({.scheduler = "coloring", .device = {.way = way}});
     for (const int components : {1, 3}) expect_same(halo, halo, components, Wire::as_is);
   }
 }
 
 TEST(DeviceHalo, ValuesTravelShorterAsOnTheHost) {
-  for (const DeviceWay way : {DeviceWay::staged, DeviceWay::direct}) {
+  for (const DeviceWay way : test::device_ways()) {
     mpi::Halo halo = halo_with({.scheduler = "coloring", .device = {.way = way}});
     for (const Wire wire : {Wire::float32, Wire::bfloat16}) expect_same(halo, halo, 2, wire);
   }
@@ -125,7 +126,26 @@ TEST(DeviceHalo, OfOneThatCrossesOncePerHost) {
   expect_same(not_once, once, 2, Wire::as_is);
 }
 
+/// Of a kernel that packs, or of copies to the host: before the exchange begins.
+TEST(DeviceHalo, AnErrorUnderWayIsOneOfAll) {
+  NUICE_NEEDS_FAKE_GPU();
+  const Rank last = test::world_size() - 1;
+  for (const bool is_scatter : {false, true}) {
+    mpi::Halo halo = halo_with({.scheduler = "coloring"});
+    const DeviceArray<double> values(values_for(halo, 1));
+    const std::span all(values.data(), values.size());
+    mpi::HaloExchange exchange = is_scatter ? halo.bind_scatter(all) : halo.bind_gather(all);
+    if (test::world_rank() == last) fake_gpu_fail("event_record", 0);
+    test::expect_same_error(ErrorCode::device, "cuda cannot record an event", [&] {
+      exchange.start();
+      exchange.wait();
+    });
+    fake_gpu_fail("", -1);
+  }
+}
+
 TEST(DeviceHalo, AnErrorOnOneRankIsOneOfAll) {
+  NUICE_NEEDS_FAKE_GPU();
   const Rank last = test::world_size() - 1;
   mpi::Halo halo = halo_with({.scheduler = "coloring"});
   const DeviceArray<double> values(values_for(halo, 1));

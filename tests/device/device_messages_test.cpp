@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls with MPI's arguments on device memory have MPI's results on host memory: any datatypes, in place, and
 // unexpected messages.
+#include <array>
 #include <numeric>
 
 #include "device/aware_mpi.hpp"
@@ -77,7 +78,7 @@ class DeviceMessages : public testing::TestWithParam<DeviceWay> {
   }
   static bool is_on_device(int turn) { return turn == 0 || (test::world_rank() + turn) % 2 == 1; }
 };
-INSTANTIATE_TEST_SUITE_P(All, DeviceMessages, testing::Values(DeviceWay::staged, DeviceWay::direct));
+INSTANTIATE_TEST_SUITE_P(All, DeviceMessages, testing::ValuesIn(test::device_ways()));
 
 /// Both ends have gaps, one has, or none.
 TEST_P(DeviceMessages, AlltoallvIsThatOfMpi) {
@@ -137,6 +138,64 @@ TEST_P(DeviceMessages, InPlaceIsThatOfMpi) {
     }
   }
   MPI_Type_free(&dense);
+}
+
+/// Without a plan, and found again: the second call has other memory, the third the first one's.
+TEST(DeviceCalls, AlltoallvIsThatOfMpi) {
+  const GappyType gappy;
+  for (const int turn : {0, 1, 2}) {
+    const Side from = side_of(3, 1);
+    const Side to = side_of(3, -500000);
+    const bool there = turn == 0 || (test::world_rank() + turn) % 2 == 1;
+    const std::array<DeviceArray<int>, 2> send = {DeviceArray<int>(from.values),
+                                                  DeviceArray<int>(from.values)};
+    const std::array<DeviceArray<int>, 2> receive = {DeviceArray<int>(to.values),
+                                                     DeviceArray<int>(to.values)};
+    std::vector<int> on_host = to.values;
+    for (const std::size_t round : {0U, 1U, 0U}) {
+      std::vector<int> sent = from.values;
+      for (int& value : sent) value += 7 * static_cast<int>(round);
+      std::vector<int> expected = to.values;
+      MPI_Alltoallv(sent.data(), from.counts.data(), from.displs.data(), gappy.type, expected.data(),
+                    to.counts.data(), to.displs.data(), gappy.type, MPI_COMM_WORLD);
+      send[round].upload(sent);
+      mpi::alltoallv(MPI_COMM_WORLD, send_blocks(from, there ? send[round].data() : sent.data(), gappy.type),
+                     receive_blocks(to, there ? receive[round].data() : on_host.data(), gappy.type));
+      EXPECT_EQ(there ? receive[round].download() : on_host, expected) << turn << round;
+    }
+    std::vector<int> expected = to.values;
+    MPI_Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, expected.data(), to.counts.data(),
+                  to.displs.data(), gappy.type, MPI_COMM_WORLD);
+    receive[0].upload(to.values);
+    on_host = to.values;
+    mpi::alltoallv(MPI_COMM_WORLD, mpi::in_place,
+                   receive_blocks(to, there ? receive[0].data() : on_host.data(), gappy.type));
+    EXPECT_EQ(there ? receive[0].download() : on_host, expected) << turn << "in place";
+  }
+}
+
+TEST(DeviceCalls, AnErrorIsOneOfAll) {
+  NUICE_NEEDS_FAKE_GPU();
+  if (test::world_size() == 1) return;  // whose messages are empty here
+  MPI_Comm comm = MPI_COMM_NULL;        // all its calls fail from then on
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  const Rank last = test::world_size() - 1;
+  const Side side = side_of(1, 3);
+  const DeviceArray<int> send(side.values);
+  const DeviceArray<int> receive(side.values);
+  const auto call = [&] {
+    mpi::alltoallv(comm, send_blocks(side, send.data(), MPI_INT),
+                   receive_blocks(side, receive.data(), MPI_INT));
+  };
+  call();
+  if (test::world_rank() == last) fake_gpu_fail("event_record", 0);
+  test::expect_same_error(ErrorCode::device, "cuda cannot record an event", [&] {
+    call();
+    call();
+  });
+  fake_gpu_fail("", -1);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Comm_free(&comm);
 }
 
 /// Short messages and long ones, some of memory with gaps.

@@ -59,6 +59,12 @@ int main(int argc, char** argv) {
     }
     CHECK(nuice_exchange_text(request, "device", &text) == NUICE_OK && strncmp(text, "staged: ", 8) == 0);
     CHECK(nuice_exchange_free(&request) == NUICE_OK);
+    for (i = 0; i < num_values; ++i) values[i] = 1000.0 * rank + i;
+    copy(send, values, sizeof values, NULL);
+    CHECK(nuice_alltoallv(send, counts, displs, MPI_DOUBLE, receive, counts + num_ranks, displs, MPI_DOUBLE,
+                          MPI_COMM_WORLD) == NUICE_OK);
+    copy(come, receive, sizeof come, NULL);
+    for (i = 0; i < num_values; ++i) CHECK(come[i] == 1000.0 * left + i);
     free(counts);
     free(displs);
   }

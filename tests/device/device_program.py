@@ -147,6 +147,11 @@ def exchange_blocks(kind: type[OnDevice]) -> None:
         exchange.Start()
         exchange.Wait()
     assert np.array_equal(send.get(), expected)
+    send.put(values)
+    for _ in range(2):
+        receive.put(np.zeros_like(values))
+        nuice.mpi.alltoallv(WORLD, [send, counts], [receive, counts])
+        assert np.array_equal(receive.get(), expected)
     right = (WORLD.rank + 1) % WORLD.size
     ((source, come),) = nuice.mpi.sparse_alltoallv(WORLD, {right: receive}, float)
     assert (
@@ -182,6 +187,20 @@ def exchange_halo(kind: type[OnDevice]) -> None:
 for kind in (LikeCuPy, LikePyTorch):
     exchange_blocks(kind)
     exchange_halo(kind)
+
+class LikeJax(LikeCuPy):
+    """Its values may still be computed when it is handed over."""
+
+    __module__ = "jaxlib._jax"
+    is_ready = False
+
+    def block_until_ready(self) -> None:
+        self.is_ready = True
+
+
+computed = LikeJax(np.zeros(4))
+assert nuice.mpi._buffers.memory_of(computed, False).nbytes == 32 and computed.is_ready
+refused(BufferError, "read-only", computed)
 
 with_gaps = LikeCuPy(np.zeros((4, 4)))
 with_gaps.strides = (64, 8)

@@ -23,7 +23,8 @@ struct Function {
   std::size_t unit;
 };
 
-#define FAKE_FAILS(call) \
+#define FAKE_FAILS(call)                          \
+  if (current_device < 0) return invalid_context; \
   if (Gpu::get().fails(call)) return out_of_memory
 
 int pointer_attribute(void* value, int attribute, const void* pointer, bool has_contexts) {
@@ -105,11 +106,13 @@ int launch(void* function, void* stream, void** arguments) {
 
 extern "C" {
 
+#ifndef FAKE_IS_PLAIN
 void* fake_gpu_inside(const void* pointer) { return Gpu::get().inside(pointer); }
 void fake_gpu_fail(const char* call, int n) { Gpu::get().fail(call, n); }
 long fake_gpu_num_allocated() { return Gpu::get().num_allocated; }
 long fake_gpu_num_launched() { return Gpu::get().num_launched; }
 void fake_gpu_use(int device) { current_device = device; }
+#endif
 
 #ifdef FAKE_HIP
 #define CALL(cuda, hip) hip
@@ -121,12 +124,18 @@ int CALL(cuMemAlloc_v2, hipMalloc)(void** memory, std::size_t bytes) {
   FAKE_FAILS("mem_alloc");
   return Gpu::get().allocate(memory, bytes, current_device);
 }
-int CALL(cuMemFree_v2, hipFree)(void* memory) { return Gpu::get().release(memory); }
+int CALL(cuMemFree_v2, hipFree)(void* memory) {
+  FAKE_FAILS("mem_free");
+  return Gpu::get().release(memory);
+}
 int CALL(cuMemHostAlloc, hipHostMalloc)(void** memory, std::size_t bytes, unsigned) {
   FAKE_FAILS("host_alloc");
   return Gpu::get().allocate_on_host(memory, bytes, false);
 }
-int CALL(cuMemFreeHost, hipHostFree)(void* memory) { return Gpu::get().release_on_host(memory); }
+int CALL(cuMemFreeHost, hipHostFree)(void* memory) {
+  FAKE_FAILS("host_free");
+  return Gpu::get().release_on_host(memory);
+}
 int CALL(cuMemAllocManaged, hipMallocManaged)(void** memory, std::size_t bytes, unsigned) {
   return Gpu::get().allocate_on_host(memory, bytes, true);
 }
@@ -144,10 +153,12 @@ int CALL(cuStreamSynchronize, hipStreamSynchronize)(void* stream) {
   return success;
 }
 int CALL(cuStreamWaitEvent, hipStreamWaitEvent)(void* stream, void* event, unsigned) {
+  FAKE_FAILS("stream_wait_event");
   Gpu::get().enqueue(static_cast<Stream*>(stream), {}, static_cast<Event*>(event));
   return success;
 }
 int CALL(cuEventCreate, hipEventCreateWithFlags)(void** event, unsigned) {
+  FAKE_FAILS("event_create");
   ++Gpu::get().num_allocated;
   *event = new Event;
   return success;
@@ -157,6 +168,7 @@ int CALL(cuEventDestroy_v2, hipEventDestroy)(void* event) {
   return success;
 }
 int CALL(cuEventRecord, hipEventRecord)(void* event, void* stream) {
+  FAKE_FAILS("event_record");
   Gpu::get().record(static_cast<Event*>(event), static_cast<Stream*>(stream));
   return success;
 }

@@ -4,20 +4,39 @@
 // Device memory is one file mapped twice. Where the program sees it no access is allowed, so a touch by the processor is a crash; the
 // driver alone uses the other mapping. Copies and kernels are carried out by another thread, after random delays and in the order
 // of streams and events, so a missing event is wrong data.
+//
+// With a real driver loaded instead (tools/gpu-check.sh) the calls here are null, and tests that need them are skipped.
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
+
+#define FAKE_GPU_CALL [[gnu::weak]]
 
 extern "C" {
 
 /// Where the driver itself sees what the program sees there; the address itself outside of device memory.
-void* fake_gpu_inside(const void* pointer);
+FAKE_GPU_CALL void* fake_gpu_inside(const void* pointer);
 /// The calls with this name fail from the n-th on, counted from now; n < 0: none does.
-void fake_gpu_fail(const char* call, int n);
+FAKE_GPU_CALL void fake_gpu_fail(const char* call, int n);
 /// Allocations of any kind, streams and events since the start.
-long fake_gpu_num_allocated();
+FAKE_GPU_CALL long fake_gpu_num_allocated();
 /// Kernels that were started.
-long fake_gpu_num_launched();
-/// Chooses the device of the calling thread; the devices share the memory.
-void fake_gpu_use(int device);
+FAKE_GPU_CALL long fake_gpu_num_launched();
+/// Chooses the device of the calling thread; the devices share the memory. -1: the thread has none, so most calls fail.
+FAKE_GPU_CALL void fake_gpu_use(int device);
 }
+
+namespace nuice::test {
+
+/// The caller says where it is not to be one: no test is skipped because the fake driver was not loaded.
+inline bool is_fake_gpu() {
+  if (fake_gpu_inside == nullptr && std::getenv("NUICE_TEST_REAL_GPU") == nullptr) std::abort();
+  return fake_gpu_inside != nullptr;
+}
+
+}  // namespace nuice::test
+
+/// In a test of what the fake GPU alone can show: its failures and counts, and an MPI that reads its memory.
+#define NUICE_NEEDS_FAKE_GPU() \
+  if (!nuice::test::is_fake_gpu()) GTEST_SKIP() << "not on a real GPU"

@@ -27,6 +27,7 @@ enum Code {
   success = 0,
   invalid_value = 1,
   out_of_memory = 2,
+  invalid_context = 201,
   not_found = 500,
   busy = 600,
   illegal_address = 700

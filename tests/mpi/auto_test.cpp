@@ -34,10 +34,7 @@ mpi::Plan plan_for(const CommMatrix& matrix, const mpi::PlanOptions& options) {
 
 void expect_delivers(mpi::Plan& plan) {
   test::BoundPlan bound(plan);
-  bound.refill(1);
-  bound.exchange.start();
-  bound.exchange.wait();
-  bound.expect_received(1);
+  bound.exchange_once(1);
 }
 
 void expect_equal_on_all_ranks(const std::string& text) {
@@ -169,9 +166,7 @@ TEST(Auto, EffortSaysWhatIsMeasured) {
   for (const auto effort : {mpi::Effort::estimate, mpi::Effort::learn}) {
     mpi::Plan plan = plan_for(matrix, {.effort = effort, .hosts = "1", .automatic = {.wisdom = "none"}});
     test::BoundPlan bound(plan);
-    bound.exchange.start();
-    bound.exchange.wait();
-    bound.expect_received(0);
+    bound.exchange_once();
     const bool tries = bound.exchange.info().methods.size() > 1;
     EXPECT_TRUE(effort == mpi::Effort::learn || !tries);
   }

@@ -201,7 +201,6 @@ TEST(Datatypes, ArriveAsTheSerialExecutorCarriesTheirBytes) {
       {.scheduler = "rex", .executor = "phased"},
       {.scheduler = "bruck", .executor = "pairwise"},
       {.scheduler = "ac", .executor = "phased", .hosts = "2", .combine = true},
-      {.scheduler = "rex", .executor = "phased", .hosts = "2", .combine = true},
       {.scheduler = "coloring",
        .executor = "depend",
        .hosts = "2",

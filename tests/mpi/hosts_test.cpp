@@ -45,7 +45,7 @@ const std::vector<Case>& cases() {
       {"coloring", "phased", true, mpi::Planning::everywhere, {0, 0}},
       {"coloring", "depend", true},
       {"birkhoff", "phased", true},
-      {"rex", "pairwise", true},
+      {"rex", "pairwise"},
       {"coloring", "depend", false, mpi::Planning::root},
       {.scheduler = "ac", .executor = "async", .in_memory = 1000},
       {.scheduler = "ac", .executor = "async", .in_memory = 100'000},
@@ -56,7 +56,7 @@ const std::vector<Case>& cases() {
        .executor = "phased",
        .planning = mpi::Planning::distributed,
        .in_memory = 600},
-      {.scheduler = "rex", .executor = "phased", .combine = true, .in_memory = 600},
+      {.scheduler = "rex", .executor = "phased", .in_memory = 600},
       {.scheduler = "ac", .executor = "async", .combine = true, .combining = {300, 0}, .in_memory = 1000}};
   return all;
 }
@@ -77,10 +77,7 @@ void expect_both_ways(mpi::Plan& plan) {
   mpi::Exchange reverse =
       plan.bind(test::send_buffers(back), test::receive_buffers(returned), mpi::Direction::backwards);
   for (unsigned round = 0; round < 2; ++round) {
-    bound.refill(round);
-    bound.exchange.start();
-    bound.exchange.wait();
-    bound.expect_received(round);
+    bound.exchange_once(round);
     test::poison_again(returned);
     reverse.start();
     while (reverse.next()) {
@@ -277,10 +274,7 @@ TEST(HostPlan, CombinesNothingWhereMemoryCannotBeShared) {
                 ? "no message inside a host has at most 65536 bytes"
                 : "none: the host of rank 0 has no memory for them that its ranks can share");
   EXPECT_EQ(bound.exchange.info().executor, "phased");
-  bound.refill(1);
-  bound.exchange.start();
-  bound.exchange.wait();
-  bound.expect_received(1);
+  bound.exchange_once(1);
 }
 
 TEST(HostPlan, AutoAsksTheAdviserAboutHosts) {
@@ -341,6 +335,9 @@ TEST(HostPlan, RefusesWhatMakesNoSense) {
                           [&] { plan({.hosts = "0,0,0,0,0,0,0,0,0,0,0,0"}); });
   test::expect_same_error(ErrorCode::not_applicable, "rex", [&] {
     plan({.scheduler = "rex", .executor = "async", .hosts = "2", .combine = true});
+  });
+  test::expect_same_error(ErrorCode::not_applicable, "rex forwards messages", [&] {
+    plan({.scheduler = "rex", .executor = "phased", .hosts = "2", .combine = true});
   });
   if (test::world_size() == 1) return;
   test::expect_same_error(ErrorCode::mismatch, "option hosts differs: 2 on rank 0, 1 on rank 1",

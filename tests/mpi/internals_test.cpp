@@ -6,7 +6,6 @@
 #include <chrono>
 #include <numeric>
 
-#include "exchange/exec/dissemination.hpp"
 #include "exchange/plan/distributed/hosts_first.hpp"
 #include "mpi/call.hpp"
 #include "mpi/discover/gather.hpp"

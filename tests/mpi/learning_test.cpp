@@ -200,10 +200,7 @@ TEST(Learning, TriesNoForwardingOfLargeMessagesNorOnHostsThatShareAPort) {
     mpi::Plan plan = plan_for(matrix, options);
     test::BoundPlan bound(plan);
     for (unsigned round = 0; round < 12; ++round) {
-      bound.refill(round);
-      bound.exchange.start();
-      bound.exchange.wait();
-      bound.expect_received(round);
+      bound.exchange_once(round);
     }
     EXPECT_FALSE(methods_of(bound.exchange).contains("bruck_kport:phased"));
   }
@@ -222,10 +219,7 @@ TEST(Learning, KeepsToGrantsWhereItMayNotLearn) {
   }
   test::BoundPlan bound(plan);
   for (unsigned round = 0; round < 12; ++round) {
-    bound.refill(round);
-    bound.exchange.start();
-    bound.exchange.wait();
-    bound.expect_received(round);
+    bound.exchange_once(round);
   }
   EXPECT_TRUE(bound.exchange.info().methods.empty());
   EXPECT_EQ(bound.exchange.info().used_since, 1);
@@ -261,10 +255,7 @@ TEST(Learning, FreedWhileReportsAreUnderWay) {
   for (const unsigned exchanges : {0U, 1U, 4U, 5U, 6U, 7U}) {
     test::BoundPlan bound(plan);
     for (unsigned round = 0; round < exchanges; ++round) {
-      bound.refill(round);
-      bound.exchange.start();
-      bound.exchange.wait();
-      bound.expect_received(round);
+      bound.exchange_once(round);
     }
     bound.exchange.free();
   }

@@ -91,6 +91,12 @@ struct BoundPlan {
   void expect_received(unsigned round) const {
     EXPECT_EQ(receive, payload_expected(plan.table().rank, plan.sources(), round)) << "round " << round;
   }
+  void exchange_once(unsigned round = 0) {
+    refill(round);
+    exchange.start();
+    exchange.wait();
+    expect_received(round);
+  }
 };
 
 }  // namespace nuice::test

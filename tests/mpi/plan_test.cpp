@@ -64,9 +64,7 @@ TEST(Plan, MadeOnRankZeroIsTheSame) {
     EXPECT_EQ(root.info().scheduler, scheduler.name);
     EXPECT_EQ(root.info().seed, 5U);
     test::BoundPlan bound(root);
-    bound.exchange.start();
-    bound.exchange.wait();
-    bound.expect_received(0);
+    bound.exchange_once();
   }
 }
 
@@ -93,9 +91,7 @@ TEST(Plan, KeepsDestinationsInTheUsersOrder) {
   EXPECT_EQ(std::vector<Partner>(plan.destinations().begin(), plan.destinations().end()), destinations);
   EXPECT_EQ(plan.sources().size(), rank % 2 == 0 ? static_cast<std::size_t>(n) : 0U);
   test::BoundPlan bound(plan);
-  bound.exchange.start();
-  bound.exchange.wait();
-  bound.expect_received(0);
+  bound.exchange_once();
 }
 
 TEST(Plan, TellsWhatItKnows) {
@@ -146,9 +142,7 @@ TEST(Plan, UsesTheRanksOfItsCommunicator) {
     MPI_Comm_free(&reversed);  // the plan has its own
     EXPECT_EQ(plan.table().rank, rank);
     test::BoundPlan bound(plan);
-    bound.exchange.start();
-    bound.exchange.wait();
-    bound.expect_received(0);
+    bound.exchange_once();
   }
 }
 
@@ -161,9 +155,7 @@ TEST(Plan, LeavesTheUsersMessagesAlone) {
   const CommMatrix matrix = some_matrix();
   mpi::Plan plan = plan_for(matrix);
   test::BoundPlan bound(plan);
-  bound.exchange.start();
-  bound.exchange.wait();
-  bound.expect_received(0);
+  bound.exchange_once();
   EXPECT_EQ(heard, -1);
   MPI_Barrier(MPI_COMM_WORLD);  // no rank speaks before all have looked
   MPI_Send(&rank, 1, MPI_INT, (rank + 1) % n, 0, MPI_COMM_WORLD);

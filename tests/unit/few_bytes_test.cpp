@@ -137,42 +137,6 @@ TEST(ColoringBySize, RaisesTargetsWhereItMust) {
   EXPECT_EQ(phase_bytes(schedule), 20);
 }
 
-/// As in real programs: rank 0 has all others as partners, for tiny messages; most ranks have five of 100 KB, and some one of
-/// 400 KB instead, for which all others would wait.
-CommMatrix with_heavy_tail(Rank num_ranks) {
-  std::vector<Message> messages;
-  for (Rank rank = 1; rank < num_ranks; ++rank) {
-    messages.push_back({0, rank, 8 + rank % 5});
-    messages.push_back({rank, 0, 4});
-    const bool has_one = rank % 9 == 3;
-    if (has_one && rank + 30 < num_ranks) messages.push_back({rank, rank + 30, 400'000});
-    for (const Rank step : {1, 2, 5, 11, 17}) {
-      const Rank to = rank + step;
-      if (!has_one && to % 9 != 6 && to < num_ranks) messages.push_back({rank, to, 100'000 + rank});
-    }
-  }
-  return CommMatrix::from_messages(num_ranks, messages);
-}
-
-TEST(ColoringInParts, TakesHardlyMoreThanTheBusiestRankHas) {
-  for (const Rank ranks : {64, 300}) {
-    const CommMatrix matrix = with_heavy_tail(ranks);
-    const Bounds bounds = lower_bounds(matrix);
-    const auto bound = static_cast<double>(bounds.max_port_bytes);
-    EXPECT_GT(static_cast<double>(phase_bytes(make_schedule(matrix, "coloring_by_size"))), 1.5 * bound);
-    const Schedule schedule = make_schedule(matrix, "coloring_in_parts");
-    const auto violation = check(matrix, schedule, direct | one_port);
-    EXPECT_FALSE(violation) << violation->text;
-    EXPECT_LE(schedule.num_phases(), bounds.max_degree * 11 / 10);
-    EXPECT_LE(static_cast<double>(phase_bytes(schedule)), 1.03 * bound);
-  }
-}
-
-TEST(ColoringInParts, CutsNothingWhereNothingIsSaved) {
-  const CommMatrix matrix = random_regular(64, 16, {}, 3);
-  EXPECT_EQ(make_schedule(matrix, "coloring_in_parts"), make_schedule(matrix, "coloring_by_size"));
-}
-
 TEST(Slices, AreBetweenWholeMessagesAndBirkhoff) {
   const CommMatrix pattern = random_regular(128, 127, {}, 1);
   for (const CommMatrix& matrix : {test::with_uniform_sizes(pattern, 1'000'000, 1),
@@ -218,6 +182,27 @@ TEST(Kpbs, RefusesACostThatIsNone) {
   const CommMatrix matrix = test::table1_of_004();
   EXPECT_ERROR(make_schedule(matrix, "kpbs", 0, -1), ErrorCode::not_applicable, {"kpbs", "2^62"});
   EXPECT_ERROR(make_schedule(matrix, "kpbs", 0, max_bytes + 1), ErrorCode::not_applicable, {"kpbs", "2^62"});
+}
+
+/// As real programs: every rank of a cube sends as much to each of its neighbours, and a little to rank 0 and back. There are as
+/// many phases as rank 0 has partners, and few of them are for the large messages.
+TEST(DistributedColoring, MakesHardlyMorePhasesForTheLargeMessagesThanThereMustBe) {
+  constexpr Rank side = 8;
+  constexpr Rank num_ranks = side * side * side;
+  std::vector<Message> messages;
+  for (Rank rank = 1; rank < num_ranks; ++rank) {
+    for (const Rank step : {1, side, side * side})
+      if (rank / step % side != 0)
+        for (const bool back : {false, true})
+          messages.push_back({back ? rank : rank - step, back ? rank - step : rank, 1'000'000});
+    if (rank == 1 || rank == side || rank == side * side) continue;  // neighbours of rank 0
+    messages.push_back({0, rank, 8});
+    messages.push_back({rank, 0, 8});
+  }
+  const CommMatrix matrix = CommMatrix::from_messages(num_ranks, messages);
+  const Bytes whole = whole_message_bytes(matrix);
+  for (const std::uint64_t seed : {0, 1, 2})
+    EXPECT_LE(phase_bytes(make_schedule(matrix, "distributed_coloring", seed)), whole + whole / 5);
 }
 
 }  // namespace

@@ -105,29 +105,6 @@ TEST_P(HostLaw, EveryPhaseUsesAHostsPortOnceEachWay) {
   }
 }
 
-TEST_P(HostLaw, CombinedMessagesAreDeliveredInFewTransfers) {
-  const Scheduler& scheduler = *GetParam();
-  for (const auto& [name, matrix] : matrices()) {
-    for (const Hosts& hosts : hosts_of(matrix.num_ranks())) {
-      SCOPED_TRACE(name + " on " + std::to_string(hosts.num_hosts()) + " hosts");
-      const CommMatrix between = host_matrix(matrix, hosts);
-      const Problem problem{.matrix = matrix, .seed = 3};
-      const Schedule schedule = make_combined_schedule(problem, scheduler.name, hosts);
-      const auto violation = check(matrix, schedule, 0);
-      ASSERT_FALSE(violation) << violation->text;
-      EXPECT_NO_THROW(slice_all(matrix, schedule));  // the tables of the executors can hold it
-      if ((scheduler.guarantees & one_port) != 0) expect_no_host_contention(schedule, hosts);
-      const Schedule plan = make_schedule({.matrix = between, .seed = 3}, scheduler.name);
-      std::size_t far = 0;
-      for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase)
-        for (const Transfer& transfer : schedule.transfers(phase))
-          far += hosts.same(transfer.src, transfer.dst) ? 0U : 1U;
-      EXPECT_EQ(far, plan.num_transfers());
-      EXPECT_LE(schedule.num_phases(), plan.num_phases() + 2);
-    }
-  }
-}
-
 std::vector<const Scheduler*> without_topology() {
   std::vector<const Scheduler*> rows;
   for (const Scheduler& scheduler : schedulers())
@@ -184,8 +161,6 @@ TEST(HostSchedule, IsAsByHand) {
   // 0 sends to the other host in phases 0 and 1, so its message to 1 comes third, next to 1's.
   EXPECT_EQ(text(make_host_schedule({.matrix = matrix}, "coloring", hosts)),
             "0: 0>2(10) 3>0(40)\n1: 0>3(20)\n2: 1>2(30) 0>1(50)\n");
-  EXPECT_EQ(text(make_combined_schedule({.matrix = matrix}, "coloring", hosts)),
-            "0: 0>1(50) 1>0(30) 3>2(40)\n1: 0>2(60) 2>0(40)\n2: 2>3(20)\n");
 }
 
 TEST(HostSchedule, LeavesSchedulersAloneThatKnowTheNetwork) {
@@ -197,8 +172,6 @@ TEST(HostSchedule, LeavesSchedulersAloneThatKnowTheNetwork) {
   const auto tree = make_topology("tree:4x4/4");
   const Problem problem{.matrix = matrix, .topology = tree.get()};
   expect_no_host_contention(make_host_schedule(problem, "link_coloring", hosts), hosts);
-  EXPECT_ERROR(make_combined_schedule(problem, "link_coloring", hosts), ErrorCode::not_applicable,
-               {"link_coloring"});
   EXPECT_ERROR(make_host_schedule(problem, "nothing", hosts), ErrorCode::invalid_argument, {"nothing"});
 }
 

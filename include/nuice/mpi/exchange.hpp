@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "nuice/core/error.hpp"
 #include "nuice/core/phase_table.hpp"
 #include "nuice/plan/serial_exchange.hpp"
 
@@ -98,6 +99,7 @@ struct ExchangeInfo {
 };
 
 class DeviceRun;  // of the library
+class HaloExchange;
 class KeptCalls;  // likewise
 
 /// A plan bound to buffers. After every start() there must be one wait(), or test() until it returns true, or
@@ -175,8 +177,11 @@ class Exchange {
   friend class BroadcastPlan;
   friend class DeviceRun;
   friend class KeptCalls;
+  friend class HaloExchange;
   struct State;
   explicit Exchange(std::unique_ptr<State> state);
+  /// What was to be sent is not there: throws the error, on all ranks where it is a device's.
+  [[noreturn]] void give_up(const Error& error);
   State& state() const;
   std::unique_ptr<State> state_;
 };

@@ -139,8 +139,7 @@ struct PlanOptions {
   std::string hosts = "auto";
   /// Aggregation. What ranks of one host send those of another in small messages is one message of the network,
   /// and ranks of a host hand each other theirs in memory that they share (docs/adr/0027). Where they cannot share any,
-  /// nothing is combined: ExchangeInfo::combined. With a scheduler that forwards (rex, bruck) one rank of each host gathers
-  /// and hands out all messages, whatever their size (make_combined_schedule()).
+  /// nothing is combined: ExchangeInfo::combined. Not for schedulers that forward (rex, bruck).
   bool combine = false;
   /// Messages between ranks of a host that are not too long go through memory that they share, without MPI (docs/adr/0043). They
   /// keep to no phases. Where ranks cannot share memory, the executor carries them: ExchangeInfo::shared_memory. The scheduler

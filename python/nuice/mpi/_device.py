@@ -104,6 +104,10 @@ def _is_immutable(buffer: Any) -> bool:
     return type(buffer).__module__.split(".")[0] in ("jax", "jaxlib")
 
 
+def _is_in_dlpack(buffer: Any) -> bool:
+    return hasattr(buffer, "__dlpack_device__") and buffer.__dlpack_device__()[0] in (_CUDA, _ROCM)
+
+
 def device_array(buffer: Any) -> DeviceArray | None:
     """None for memory of the host, and for what is no array."""
     if isinstance(buffer, np.ndarray):
@@ -112,9 +116,11 @@ def device_array(buffer: Any) -> DeviceArray | None:
         interface = getattr(buffer, "__cuda_array_interface__", None)
     except (AttributeError, RuntimeError):  # PyTorch's, of tensors with gradients
         interface = None
+    if interface is None and not _is_in_dlpack(buffer):
+        return None
+    if _is_immutable(buffer):  # computed on streams that have no name here, and never again
+        buffer.block_until_ready()
     if interface is not None:
         return _from_interface(buffer, interface)
-    if not hasattr(buffer, "__dlpack_device__") or buffer.__dlpack_device__()[0] not in (_CUDA, _ROCM):
-        return None
     # No stream is waited for here: start() does that.
     return _from_capsule(buffer, buffer.__dlpack__(stream=-1))

@@ -85,9 +85,4 @@ std::optional<Arrival> Arrivals::take() {
   return Arrival{.source = source.partner, .index = source.index, .data = source.data};
 }
 
-void Arrivals::append_missing(std::vector<Rank>& ranks) const {
-  for (const Source& source : sources_)
-    if (source.missing > 0) ranks.push_back(source.partner.rank);
-}
-
 }  // namespace nuice::mpi

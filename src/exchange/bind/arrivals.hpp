@@ -54,8 +54,6 @@ class Arrivals {
 
   bool any() const { return taken_ < landed_.size(); }
   std::optional<Arrival> take();
-  /// Sources of which something is still to come.
-  void append_missing(std::vector<Rank>& ranks) const;
 
  private:
   struct Source {

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "mpi/agree.hpp"
 #include "mpi/collective.hpp"
@@ -73,8 +76,7 @@ void require_equal_ends(const Communicator& comm, const FieldSide& send, const F
 void require_exact_parts(const PhaseTable& table, const Layout& layout) {
   const auto check = [&](const Part& part, bool is_send) {
     Places places;
-    is_send ? layout.find_to_send(part.dst, part.offset, part.bytes, places)
-            : layout.find_to_receive(part.src, part.offset, part.bytes, places);
+    layout.find(is_send ? part.dst : part.src, is_send, part.offset, part.bytes, places);
     Bytes bytes = 0;
     for (const Segment& segment : places) bytes += segment.count * size_of(segment.type);
     if (bytes != layout.scaled(part.bytes))
@@ -95,7 +97,6 @@ template <typename AnyField>
 FieldSide::FieldSide(std::span<const Partner> partners, std::span<const AnyField> fields, bool is_send,
                      Rank rank)
     : partners_(partners.begin(), partners.end()), is_send_(is_send), rank_(rank) {
-  for (std::size_t i = 0; i < partners.size(); ++i) index_[partners[i].rank].push_back(i);
   for (const AnyField& field : fields)
     add(const_cast<void*>(static_cast<const void*>(field.data)), field.type, field.counts, field.offsets);
   for (std::size_t i = 0; i < partners_.size(); ++i)
@@ -140,25 +141,23 @@ bool FieldSide::any_gaps() const {
   return std::ranges::any_of(fields_, [](const Field& field) { return !are_plain_bytes(field.type); });
 }
 
-void FieldSide::find(Rank rank, Bytes offset, Bytes bytes, Places& places) const {
-  const auto found = index_.find(rank);
-  if (found == index_.end()) return;
+/// A rank that the user lists several times has its parts back to back, in each field.
+Layout::ByRank FieldSide::places() const {
+  Layout::ByRank places;
   for (const Field& field : fields_) {
-    Bytes part_begin = 0;
-    for (const std::size_t partner : found->second) {
-      const Bytes whole = partners_[partner].bytes;
-      const Segment all = {field.base + field.offsets[partner] * field.extent, field.counts[partner],
-                           field.type};
-      add_share(all, {part_begin, whole}, offset, bytes, places);
-      part_begin += whole;
+    std::map<Rank, Bytes> begin_of_next;
+    for (std::size_t i = 0; i < partners_.size(); ++i) {
+      const auto [rank, bytes] = partners_[i];
+      const Bytes begin = std::exchange(begin_of_next[rank], begin_of_next[rank] + bytes);
+      if (field.counts[i] > 0)
+        places.push_back({rank,
+                          {field.base + field.offsets[i] * field.extent, field.counts[i], field.type},
+                          begin,
+                          bytes});
     }
   }
-}
-
-Bytes FieldSide::bytes_with_rank(Rank rank) const {
-  Bytes bytes = 0;
-  for (const std::size_t partner : index_.at(rank)) bytes += bytes_with(partner);
-  return bytes;
+  std::ranges::stable_sort(places, {}, &Layout::Place::rank);
+  return places;
 }
 
 std::string FieldSide::pair(std::size_t partner) const {
@@ -166,26 +165,11 @@ std::string FieldSide::pair(std::size_t partner) const {
   return is_send_ ? pair_name(rank_, other) : pair_name(other, rank_);
 }
 
-FieldLayout::FieldLayout(const Communicator& comm, const Slice& slice, std::span<const SendField> send,
-                         std::span<const ReceiveField> receive, int tag, bool plan_forwards) {
-  all_or_none(comm, [&] {
-    send_ = std::make_unique<FieldSide>(slice.send_to, send, true, comm.rank());
-    receive_ = std::make_unique<FieldSide>(slice.receive_from, receive, false, comm.rank());
-  });
-  require_equal_numbers(comm, send_->num_fields(), receive_->num_fields());
-  require_equal_ends(comm, *send_, *receive_, tag);
-  int gaps = send_->any_gaps() || receive_->any_gaps() ? 1 : 0;
-  all_reduce(comm, MPI_IN_PLACE, &gaps, 1, MPI_INT, MPI_MAX);
-  any_gaps_ = gaps != 0;
-  if (!plan_forwards) return;
-  ratio_ = agree_on_ratio(comm, *send_, slice.table);
-  all_or_none(comm, [&] { require_exact_parts(slice.table, *this); });
-}
+namespace {
 
 /// Collective. For plans that forward. Throws Error not_applicable where two messages grow differently, or a part of a
 /// message cannot be cut where its elements are.
-FieldLayout::Ratio FieldLayout::agree_on_ratio(const Communicator& comm, const FieldSide& send,
-                                               const PhaseTable& table) {
+Layout::Ratio agree_on_ratio(const Communicator& comm, const FieldSide& send, const PhaseTable& table) {
   std::array<Bytes, 4> extremes = {max_bytes, max_bytes, 0, 0};  // least fields, plan; minus the most of both
   for (std::size_t i = 0; i < send.partners().size(); ++i) {
     const Bytes plan = send.partners()[i].bytes;
@@ -198,7 +182,7 @@ FieldLayout::Ratio FieldLayout::agree_on_ratio(const Communicator& comm, const F
   all_reduce(comm, MPI_IN_PLACE, extremes.data(), 4, MPI_INT64_T, MPI_MIN);
   const bool no_messages = extremes[0] == max_bytes;
   if (no_messages) return {};
-  const Ratio ratio{extremes[0], extremes[1]};
+  const Layout::Ratio ratio{extremes[0], extremes[1]};
   all_or_none(comm, [&] {
     if (ratio.fields != -extremes[2] || ratio.plan != -extremes[3])
       throw Error(
@@ -217,28 +201,29 @@ FieldLayout::Ratio FieldLayout::agree_on_ratio(const Communicator& comm, const F
   return ratio;
 }
 
-void FieldLayout::find_to_send(Rank dst, Bytes offset, Bytes bytes, Places& places) const {
-  find(*send_, dst, offset, bytes, places);
-}
+}  // namespace
 
-void FieldLayout::find_to_receive(Rank src, Bytes offset, Bytes bytes, Places& places) const {
-  find(*receive_, src, offset, bytes, places);
-}
-
-/// Where no field of any rank has gaps, both ends of every message take its elements as bytes: such can be joined, and packed.
-void FieldLayout::find(const FieldSide& side, Rank rank, Bytes offset, Bytes bytes, Places& places) const {
-  const std::size_t before = places.size();
-  side.find(rank, offset, bytes, places);
-  if (any_gaps_) return;
-  for (Segment& place : std::span(places).subspan(before))
-    place = {place.at, place.count * size_of(place.type), MPI_BYTE};
-}
-
-Bytes FieldLayout::scaled(Bytes bytes) const { return share(ratio_.fields, bytes, ratio_.plan); }
-
-bool FieldLayout::one_by_one(Rank partner, bool is_send) const {
-  const FieldSide& side = is_send ? *send_ : *receive_;
-  return !any_gaps_ && side.bytes_with_rank(partner) > together_up_to * static_cast<Bytes>(side.num_fields());
+Layout layout_of(const Communicator& comm, const Slice& slice, std::span<const SendField> send,
+                 std::span<const ReceiveField> receive, int tag, bool plan_forwards) {
+  std::optional<const FieldSide> from;
+  std::optional<const FieldSide> to;
+  Layout layout;
+  all_or_none(comm, [&] {
+    from.emplace(slice.send_to, send, true, comm.rank());
+    to.emplace(slice.receive_from, receive, false, comm.rank());
+    layout.send = from->places();
+    layout.receive = to->places();
+  });
+  require_equal_numbers(comm, from->num_fields(), to->num_fields());
+  require_equal_ends(comm, *from, *to, tag);
+  int gaps = from->any_gaps() || to->any_gaps() ? 1 : 0;
+  all_reduce(comm, MPI_IN_PLACE, &gaps, 1, MPI_INT, MPI_MAX);
+  layout.are_all_bytes = gaps == 0;
+  if (layout.are_all_bytes) layout.most_together = together_up_to * static_cast<Bytes>(from->num_fields());
+  if (!plan_forwards) return layout;
+  layout.ratio = agree_on_ratio(comm, *from, slice.table);
+  all_or_none(comm, [&] { require_exact_parts(slice.table, layout); });
+  return layout;
 }
 
 }  // namespace nuice::mpi

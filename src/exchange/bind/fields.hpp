@@ -14,8 +14,6 @@
 // ratio, which is then agreed on.
 #pragma once
 
-#include <map>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,11 +44,8 @@ class FieldSide {
   const std::vector<Partner>& partners() const { return partners_; }
   const Field& field(std::size_t f) const { return fields_[f]; }
   Bytes bytes_with(std::size_t partner) const;
-  /// Of the partner of this rank, which must be one.
-  Bytes bytes_with_rank(Rank rank) const;
   bool any_gaps() const;
-  /// Appends where a share of the message with this rank lies.
-  void find(Rank rank, Bytes offset, Bytes bytes, Places& places) const;
+  Layout::ByRank places() const;
   /// "rank 0 -> rank 3"
   std::string pair(std::size_t partner) const;
 
@@ -61,39 +56,12 @@ class FieldSide {
   std::vector<Partner> partners_;
   bool is_send_;
   Rank rank_;
-  std::map<Rank, std::vector<std::size_t>> index_;  // several where the user lists one several times
   std::vector<Field> fields_;
 };
 
-class FieldLayout : public Layout {
- public:
-  /// Collective: verifies the fields with both ends of every message. tag: one that nothing else uses meanwhile.
-  /// Throws Error, the same on all ranks, as Plan::bind().
-  FieldLayout(const Communicator& comm, const Slice& slice, std::span<const SendField> send,
-              std::span<const ReceiveField> receive, int tag, bool plan_forwards);
-
-  const FieldSide& received() const { return *receive_; }
-
-  void find_to_send(Rank dst, Bytes offset, Bytes bytes, Places& places) const override;
-  void find_to_receive(Rank src, Bytes offset, Bytes bytes, Places& places) const override;
-  Bytes scaled(Bytes bytes) const override;
-  bool are_all_bytes() const override { return !any_gaps_; }
-  bool one_by_one(Rank partner, bool is_send) const override;
-
- private:
-  void find(const FieldSide& side, Rank rank, Bytes offset, Bytes bytes, Places& places) const;
-
-  /// Bytes of fields for so many bytes of the plan, the same for all messages of all ranks.
-  struct Ratio {
-    Bytes fields = 1;
-    Bytes plan = 1;
-  };
-  static Ratio agree_on_ratio(const Communicator& comm, const FieldSide& send, const PhaseTable& table);
-
-  std::unique_ptr<const FieldSide> send_;
-  std::unique_ptr<const FieldSide> receive_;
-  Ratio ratio_;
-  bool any_gaps_ = false;  // in a field of any rank
-};
+/// Collective: verifies the fields with both ends of every message. tag: one that nothing else uses meanwhile.
+/// Throws Error, the same on all ranks, as Plan::bind().
+Layout layout_of(const Communicator& comm, const Slice& slice, std::span<const SendField> send,
+                 std::span<const ReceiveField> receive, int tag, bool plan_forwards);
 
 }  // namespace nuice::mpi

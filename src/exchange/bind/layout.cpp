@@ -13,23 +13,40 @@ namespace {
 
 __extension__ using Wide = __int128;
 
+auto places_with(const Layout& layout, Rank partner, bool is_send) {
+  return std::ranges::equal_range(is_send ? layout.send : layout.receive, partner, {}, &Layout::Place::rank);
+}
+
 }  // namespace
 
 std::int64_t share(std::int64_t count, Bytes offset, Bytes whole) {
   return static_cast<std::int64_t>(static_cast<Wide>(count) * offset / whole);
 }
 
-void add_share(const Segment& all, MessageRange of_all, Bytes offset, Bytes bytes, Places& places) {
-  const auto [begin, whole] = of_all;
-  if (whole == 0) return;
-  const auto element_at = [&](Bytes at) {
-    return share(all.count, std::clamp<Bytes>(at - begin, 0, whole), whole);
-  };
-  const std::int64_t first = element_at(offset);
-  const std::int64_t end = element_at(offset + bytes);
-  if (first >= end) return;
-  std::byte* const at = first == 0 ? all.at : all.at + first * extent_of(all.type);
-  places.push_back({at, end - first, all.type});
+/// The elements of a place that are its share of these bytes. Where both ends hold bytes such can be joined, and packed.
+void Layout::find(Rank partner, bool is_send, Bytes offset, Bytes bytes, Places& places) const {
+  for (const Place& place : places_with(*this, partner, is_send)) {
+    if (place.bytes == 0) continue;
+    const Segment& all = place.all;
+    const auto element_at = [&](Bytes at) {
+      return share(all.count, std::clamp<Bytes>(at - place.begin, 0, place.bytes), place.bytes);
+    };
+    const std::int64_t first = element_at(offset);
+    const std::int64_t count = element_at(offset + bytes) - first;
+    if (count <= 0) continue;
+    std::byte* const at = first == 0 ? all.at : all.at + first * extent_of(all.type);
+    if (are_all_bytes)
+      places.push_back({at, count * size_of(all.type), MPI_BYTE});
+    else
+      places.push_back({at, count, all.type});
+  }
+}
+
+bool Layout::one_by_one(Rank partner, bool is_send) const {
+  Bytes bytes = 0;
+  for (const Place& place : places_with(*this, partner, is_send))
+    bytes += place.all.count * size_of(place.all.type);
+  return bytes > most_together;
 }
 
 std::vector<std::int64_t> exchange_numbers(const Communicator& comm, std::vector<std::int64_t> mine,

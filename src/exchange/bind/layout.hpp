@@ -20,17 +20,8 @@ namespace nuice::mpi {
 /// One behind the other, as they travel.
 using Places = std::vector<Segment>;
 
-/// Of a message of the plan.
-struct MessageRange {
-  Bytes begin;
-  Bytes bytes;
-};
-
 /// Elements that come before byte `offset` of `whole` bytes, which hold `count` elements; rounded down.
 std::int64_t share(std::int64_t count, Bytes offset, Bytes whole);
-/// Appends the elements of `all` that are the share of bytes [offset, offset + bytes) of a message, in which
-/// `all` is of_all.
-void add_share(const Segment& all, MessageRange of_all, Bytes offset, Bytes bytes, Places& places);
 
 /// `width` numbers from `at` on, to or from a partner.
 struct NumbersFor {
@@ -43,21 +34,39 @@ std::vector<std::int64_t> exchange_numbers(const Communicator& comm, std::vector
                                            std::span<const NumbersFor> sends, std::size_t num_theirs,
                                            std::span<const NumbersFor> receives, int width = 1);
 
-class Layout {
- public:
-  virtual ~Layout() = default;
-  /// Appends where bytes [offset, offset + bytes) of the message to dst are, or of that from src will be. A partner
+struct Layout {
+  /// A message, or a share of one: of several fields, or of those that the user lists for one rank.
+  struct Place {
+    Rank rank;
+    Segment all;
+    Bytes begin;  ///< In what the plan has for the rank.
+    Bytes bytes;  ///< Likewise.
+  };
+  using ByRank = std::vector<Place>;  ///< Ascending; those of a rank as they travel.
+  /// Bytes of fields for so many bytes of the plan, the same for all messages of all ranks.
+  struct Ratio {
+    Bytes fields = 1;
+    Bytes plan = 1;
+  };
+
+  ByRank send;
+  ByRank receive;
+  std::vector<Datatype> types;  ///< Of the places, where they are not the user's.
+  bool are_all_bytes =
+      false;                  ///< Both ends of every message hold it as plain bytes, in one place or several.
+  bool in_one_place = false;  ///< Each message is in one place at both ends.
+  Bytes most_together = max_bytes;  ///< Segments of a longer message travel as messages of their own.
+  Ratio ratio;                      ///< Where the plan forwards.
+
+  /// Appends where bytes [offset, offset + bytes) of the message to this partner are, or of that from it will be. A partner
   /// that is none, or an empty range, adds nothing.
-  virtual void find_to_send(Rank dst, Bytes offset, Bytes bytes, Places& places) const = 0;
-  virtual void find_to_receive(Rank src, Bytes offset, Bytes bytes, Places& places) const = 0;
+  void find(Rank partner, bool is_send, Bytes offset, Bytes bytes, Places& places) const;
   /// What so many bytes of the plan take where they are forwarded.
-  virtual Bytes scaled(Bytes bytes) const { return bytes; }
+  Bytes scaled(Bytes plan_bytes) const { return share(ratio.fields, plan_bytes, ratio.plan); }
   /// Whether both ends of every message hold it as plain bytes in one place.
-  virtual bool is_bytes() const { return false; }
-  /// Whether both ends of every message hold it as plain bytes, in one place or several.
-  virtual bool are_all_bytes() const { return false; }
+  bool is_bytes() const { return are_all_bytes && in_one_place; }
   /// Whether the segments of a transfer with this partner travel as messages of their own; the same at both ends.
-  virtual bool one_by_one(Rank, bool /*is_send*/) const { return false; }
+  bool one_by_one(Rank partner, bool is_send) const;
 };
 
 /// One rank's part of a plan, in one direction: what is bound.

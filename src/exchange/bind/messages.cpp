@@ -167,42 +167,38 @@ void stage(std::span<const Incoming> all, Rank rank, Rank num_ranks, std::vector
   }
 }
 
-MessageLayout::MessageLayout(const CheckedMessages& messages, bool are_all_bytes, bool in_parts)
-    : are_all_bytes_(are_all_bytes), in_parts_(in_parts) {
-  const auto place_of = [&](Rank rank, const void* data, std::int64_t count, MPI_Datatype type) {
+namespace {
+
+/// As elements of the user's, or as bytes.
+template <typename Message>
+Layout::ByRank places_of(std::span<const Message> messages, bool are_bytes) {
+  Layout::ByRank places;
+  for (const auto& [rank, data, count, type] : messages) {
     // MPI takes the address of what it only reads as one that it might write to, within a datatype.
-    auto* const at = static_cast<std::byte*>(const_cast<void*>(data));
+    auto* const at = static_cast<std::byte*>(const_cast<void*>(static_cast<const void*>(data)));
     const Bytes bytes = bytes_of(count, type);
-    return Place{rank, are_all_bytes ? Segment{at, bytes, MPI_BYTE} : Segment{at, count, type}, 0, bytes};
-  };
-  for (const auto& [to, at, count, type] : messages.sends) send_.push_back(place_of(to, at, count, type));
-  for (const auto& [from, at, count, type] : messages.receives)
-    receive_.push_back(place_of(from, at, count, type));
-  for (ByRank* const side : {&send_, &receive_}) {
-    std::ranges::stable_sort(*side, {}, &Place::rank);
-    for (std::size_t i = 1; i < side->size(); ++i)
-      if (const Place& before = (*side)[i - 1]; (*side)[i].rank == before.rank)
-        (*side)[i].begin = before.begin + before.bytes;
+    places.push_back({rank, are_bytes ? Segment{at, bytes, MPI_BYTE} : Segment{at, count, type}, 0, bytes});
   }
+  return places;
 }
 
-MessageLayout::MessageLayout(const Communicator& comm, const CheckedMessages& messages, int tag)
-    : MessageLayout(messages, false, false) {
-  const std::vector<std::int64_t> theirs = exchange_counts(comm, tag);
-  all_or_none(comm, [&] {
-    std::size_t i = 0;
-    for (ByRank* const side : {&send_, &receive_})
-      for (Place& place : *side) join(place, std::gcd(place.all.count, theirs[i++]));
-  });
+/// The messages of one rank lie one behind the other in what the plan has for it.
+Layout::ByRank by_rank(Layout::ByRank places) {
+  std::ranges::stable_sort(places, {}, &Layout::Place::rank);
+  for (std::size_t i = 1; i < places.size(); ++i)
+    if (const Layout::Place& before = places[i - 1]; places[i].rank == before.rank)
+      places[i].begin = before.begin + before.bytes;
+  return places;
 }
 
-/// One small message for each end of each message; the second of a pair meets the second.
-std::vector<std::int64_t> MessageLayout::exchange_counts(const Communicator& comm, int tag) const {
+/// The elements that the other ends of all messages have, those that are sent first: one small message for each end of each
+/// message; the second of a pair meets the second.
+std::vector<std::int64_t> exchange_counts(const Communicator& comm, const Layout& layout, int tag) {
   std::vector<std::int64_t> mine;
   std::vector<NumbersFor> sends;
   std::vector<NumbersFor> receives;
   for (const bool is_send : {true, false}) {
-    for (const Place& place : is_send ? send_ : receive_) {
+    for (const Layout::Place& place : is_send ? layout.send : layout.receive) {
       receives.push_back({place.rank, is_send ? tag + 1 : tag, mine.size()});
       sends.push_back({place.rank, is_send ? tag : tag + 1, mine.size()});
       mine.push_back(place.all.count);
@@ -213,36 +209,49 @@ std::vector<std::int64_t> MessageLayout::exchange_counts(const Communicator& com
 }
 
 /// So many elements.
-void MessageLayout::join(Place& place, std::int64_t elements) {
+void join(Layout::Place& place, std::int64_t elements, std::vector<Datatype>& types) {
   const std::int64_t each = place.all.count / elements;
   if (each == 1) return;
   if (each > INT_MAX)
     throw Error(ErrorCode::limit, std::to_string(each) + " elements would have to travel as one");
-  types_.push_back(Datatype::contiguous(static_cast<int>(each), place.all.type));
-  place.all = {place.all.at, elements, types_.back().get()};
+  types.push_back(Datatype::contiguous(static_cast<int>(each), place.all.type));
+  place.all = {place.all.at, elements, types.back().get()};
 }
 
-void MessageLayout::find(const ByRank& all, Rank rank, Bytes offset, Bytes bytes, Places& places) {
-  for (const Place& place : std::ranges::equal_range(all, rank, {}, &Place::rank))
-    add_share(place.all, {place.begin, place.bytes}, offset, bytes, places);
+Layout layout_as(const CheckedMessages& messages, bool are_bytes) {
+  Layout layout;
+  layout.send = by_rank(places_of(std::span(std::as_const(messages.sends)), are_bytes));
+  layout.receive = by_rank(places_of(std::span(std::as_const(messages.receives)), are_bytes));
+  layout.are_all_bytes = are_bytes;
+  return layout;
 }
 
-void MessageLayout::find_to_send(Rank dst, Bytes offset, Bytes bytes, Places& places) const {
-  find(send_, dst, offset, bytes, places);
+}  // namespace
+
+Layout layout_of_bytes(const CheckedMessages& messages, bool in_parts) {
+  Layout layout = layout_as(messages, true);
+  layout.in_one_place = !in_parts;
+  return layout;
 }
 
-void MessageLayout::find_to_receive(Rank src, Bytes offset, Bytes bytes, Places& places) const {
-  find(receive_, src, offset, bytes, places);
+Layout layout_of(const Communicator& comm, const CheckedMessages& messages, int tag) {
+  Layout layout = layout_as(messages, false);
+  const std::vector<std::int64_t> theirs = exchange_counts(comm, layout, tag);
+  all_or_none(comm, [&] {
+    std::size_t i = 0;
+    for (Layout::ByRank* const side : {&layout.send, &layout.receive})
+      for (Layout::Place& place : *side) join(place, std::gcd(place.all.count, theirs[i++]), layout.types);
+  });
+  return layout;
 }
 
-/// All of them, whatever the rank.
-void StagedLayout::find_to_send(Rank, Bytes, Bytes, Places& places) const {
-  for (const auto& [from, at, count, type] : messages_)
-    places.push_back({static_cast<std::byte*>(at), count, type});
-}
-
-void StagedLayout::find_to_receive(Rank, Bytes, Bytes, Places& places) const {
-  places.push_back({memory_.data(), std::ssize(memory_), MPI_BYTE});
+Layout layout_of_staged(std::span<const Incoming> messages, std::span<std::byte> memory, Rank self) {
+  Layout layout;
+  layout.send = places_of(messages, false);
+  for (Layout::Place& place : layout.send) place.rank = self;
+  layout.send = by_rank(std::move(layout.send));
+  layout.receive = {{self, {memory.data(), std::ssize(memory), MPI_BYTE}, 0, std::ssize(memory)}};
+  return layout;
 }
 
 }  // namespace nuice::mpi

@@ -45,39 +45,10 @@ struct CheckedMessages {
 void set_sources(Arrivals& arrivals, std::span<const Partner> sources, const CheckedMessages& messages,
                  bool are_plain);
 
-class MessageLayout : public Layout {
- public:
-  /// Collective. tag: this one and the next are used by nothing else meanwhile.
-  MessageLayout(const Communicator& comm, const CheckedMessages& messages, int tag);
-  /// Not collective. Of messages that are plain bytes on all ranks. in_parts: some rank of the plan lists a partner several times.
-  MessageLayout(const CheckedMessages& messages, bool in_parts) : MessageLayout(messages, true, in_parts) {}
-
-  void find_to_send(Rank dst, Bytes offset, Bytes bytes, Places& places) const override;
-  void find_to_receive(Rank src, Bytes offset, Bytes bytes, Places& places) const override;
-  bool is_bytes() const override { return are_all_bytes_ && !in_parts_; }
-  bool are_all_bytes() const override { return are_all_bytes_; }
-
- private:
-  MessageLayout(const CheckedMessages& messages, bool are_all_bytes, bool in_parts);
-  /// A message, or one of those that the user lists for one rank.
-  struct Place {
-    Rank rank;
-    Segment all;
-    Bytes begin;  // in what the plan has for the rank
-    Bytes bytes;
-  };
-  using ByRank = std::vector<Place>;  // ascending
-  static void find(const ByRank& all, Rank rank, Bytes offset, Bytes bytes, Places& places);
-  /// What the other ends of all messages have, those that are sent first.
-  std::vector<std::int64_t> exchange_counts(const Communicator& comm, int tag) const;
-  void join(Place& place, std::int64_t elements);
-
-  std::vector<Datatype> types_;
-  ByRank send_;
-  ByRank receive_;
-  bool are_all_bytes_;
-  bool in_parts_;
-};
+/// Collective. tag: this one and the next are used by nothing else meanwhile.
+Layout layout_of(const Communicator& comm, const CheckedMessages& messages, int tag);
+/// Not collective. Of messages that are plain bytes on all ranks. in_parts: some rank of the plan lists a partner several times.
+Layout layout_of_bytes(const CheckedMessages& messages, bool in_parts);
 
 /// Not collective. What exchanges in place: messages with other ranks, which are sent from memory that every start copies them to.
 /// Throws Error as CheckedMessages().
@@ -85,16 +56,6 @@ void stage(std::span<const Incoming> all, Rank rank, Rank num_ranks, std::vector
            std::vector<Outgoing>& sends, std::vector<std::byte>& memory);
 
 /// That copy, as a message of the rank to itself.
-class StagedLayout : public Layout {
- public:
-  StagedLayout(std::span<const Incoming> messages, std::span<std::byte> memory)
-      : messages_(messages), memory_(memory) {}
-  void find_to_send(Rank dst, Bytes offset, Bytes bytes, Places& places) const override;
-  void find_to_receive(Rank src, Bytes offset, Bytes bytes, Places& places) const override;
-
- private:
-  std::span<const Incoming> messages_;
-  std::span<std::byte> memory_;
-};
+Layout layout_of_staged(std::span<const Incoming> messages, std::span<std::byte> memory, Rank self);
 
 }  // namespace nuice::mpi

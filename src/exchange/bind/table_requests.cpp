@@ -120,13 +120,13 @@ class RequestMaker {
 
   void places_to_send(const PhaseEntry& entry, Places& places) {
     if (entry.send_parts.count == 0) {
-      layout_.find_to_send(entry.send_partner, entry.send_offset, entry.send_bytes, places);
+      layout_.find(entry.send_partner, true, entry.send_offset, entry.send_bytes, places);
       return;
     }
     std::vector<Block> blocks;
     for (const Part& part : table_.parts_in(entry.send_parts)) {
       if (part.src == table_.rank) {
-        layout_.find_to_send(part.dst, part.offset, part.bytes, places);
+        layout_.find(part.dst, true, part.offset, part.bytes, places);
         continue;
       }
       blocks.clear();
@@ -137,12 +137,12 @@ class RequestMaker {
 
   void places_to_receive(const PhaseEntry& entry, Places& places) {
     if (entry.recv_parts.count == 0) {
-      layout_.find_to_receive(entry.recv_partner, entry.recv_offset, entry.recv_bytes, places);
+      layout_.find(entry.recv_partner, false, entry.recv_offset, entry.recv_bytes, places);
       return;
     }
     for (const Part& part : table_.parts_in(entry.recv_parts)) {
       if (part.dst == table_.rank) {
-        layout_.find_to_receive(part.src, part.offset, part.bytes, places);
+        layout_.find(part.src, false, part.offset, part.bytes, places);
         continue;
       }
       const Block block = stage_.put(scaled(part));
@@ -209,7 +209,7 @@ class RequestMaker {
 
   /// Both ends have the same bytes in one place each: of messages of buffers, and of fields that travel one by one.
   std::vector<Places> in_pieces(Places places, Bytes piece) const {
-    const bool is_whole = places.size() != 1 || !layout_.are_all_bytes() || !table_.parts.empty();
+    const bool is_whole = places.size() != 1 || !layout_.are_all_bytes || !table_.parts.empty();
     const Bytes num_pieces = (places[0].count + piece - 1) / piece;
     if (is_whole || num_pieces < 2 || num_pieces > binding_.settings.most_pieces) return {std::move(places)};
     std::vector<Places> pieces;
@@ -277,11 +277,11 @@ TableElements list_elements(const PhaseTable& table, const Layout& layout) {
   };
   for (const PhaseEntry& entry : table.entries) {
     if (entry.send_partner != no_rank) {
-      layout.find_to_send(entry.send_partner, entry.send_offset, entry.send_bytes, places);
+      layout.find(entry.send_partner, true, entry.send_offset, entry.send_bytes, places);
       add_all(entry.send_partner, all.sends);
     }
     if (entry.recv_partner != no_rank) {
-      layout.find_to_receive(entry.recv_partner, entry.recv_offset, entry.recv_bytes, places);
+      layout.find(entry.recv_partner, false, entry.recv_offset, entry.recv_bytes, places);
       add_all(entry.recv_partner, all.receives);
     }
   }
@@ -294,8 +294,8 @@ std::optional<SelfMessage> make_self_message(const PhaseTable& table, const Layo
   Places to;
   for (const Partner& source : table.sources) {
     if (source.rank != rank) continue;
-    layout.find_to_send(rank, 0, source.bytes, from);
-    layout.find_to_receive(rank, 0, source.bytes, to);
+    layout.find(rank, true, 0, source.bytes, from);
+    layout.find(rank, false, 0, source.bytes, to);
   }
   if (are_empty(from)) return {};
   SelfMessage message;

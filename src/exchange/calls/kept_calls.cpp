@@ -2,7 +2,6 @@
 #include "exchange/calls/kept_calls.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstring>
 #include <string>
@@ -10,7 +9,6 @@
 
 #include "core/text/names.hpp"
 #include "exchange/calls/call_side.hpp"
-#include "exchange/plan/bind_devices.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/attribute.hpp"
 #include "mpi/call.hpp"
@@ -31,24 +29,6 @@ constexpr double late_s = 0.25;
 /// outnumber cores, one may take a time slice.
 constexpr double listen_s = 1e-4;
 constexpr int fewest_looks = 32;
-
-/// What a rank tells the others when it fails.
-struct Fault {
-  int code;
-  std::array<char, 1020> text;
-};
-
-/// What MPI may still read from or write to. Leak checkers find it here.
-template <typename Object>
-void leave_to_mpi(std::unique_ptr<Object> object) {
-  struct Left {
-    std::unique_ptr<Object> object;
-    Left* before;
-  };
-  static std::atomic<Left*> last = nullptr;
-  auto* const left = new Left{std::move(object), nullptr};
-  left->before = last.exchange(left);
-}
 
 /// Of a datatype, as long as it lives; another one may have its handle later.
 std::int64_t number_of(MPI_Datatype type) {
@@ -103,13 +83,17 @@ std::vector<DirectMessage> direct_of(const HostMail& mail, const std::vector<Mes
 }  // namespace
 
 KeptCalls::KeptCalls(MPI_Comm parent)
-    : comm_(std::make_shared<Communicator>(parent, 0)), mail_(*comm_), all_(Neighbours::all_ranks(parent)) {}
+    : comm_(std::make_shared<Communicator>(parent, 0)),
+      faults_(comm_, fault_tag),
+      mail_(*comm_),
+      all_(Neighbours::all_ranks(parent)) {}
 
 KeptCalls::~KeptCalls() = default;
 
 template <typename Data>
 KeptCalls::SideKey KeptCalls::key_of(const Blocks<Data>& blocks, std::size_t count) {
   SideKey key = {.data = blocks.data,
+                 .place = device::locate(blocks.data),
                  .element_bytes = blocks.element_bytes,
                  .room = blocks.room,
                  .each_has_a_type = blocks.each_has_a_type,
@@ -125,7 +109,8 @@ KeptCalls::SideKey KeptCalls::key_of(const Blocks<Data>& blocks, std::size_t cou
 template <typename Data>
 bool KeptCalls::is_same(const SideKey& key, const Blocks<Data>& blocks, std::size_t count) {
   if (key.data != blocks.data || key.element_bytes != blocks.element_bytes || key.room != blocks.room ||
-      key.each_has_a_type != blocks.each_has_a_type || blocks.types.size() < key.types.size() ||
+      key.each_has_a_type != blocks.each_has_a_type || key.place != device::locate(blocks.data) ||
+      blocks.types.size() < key.types.size() ||
       (key.types.empty() && count > 0 && !blocks.types.empty()))
     return false;
   if (!are_same(key.counts, blocks.counts, count) || !are_same(key.displs, blocks.displs, count))
@@ -151,8 +136,6 @@ KeptCalls::Messages KeptCalls::messages_of(const Neighbours& partners, const Cal
     if (!call.is_in_place) {
       messages.sends = CallSide(call.send, partners.destinations).messages();
     }
-    if (any_on_device(messages.sends, messages.receives))
-      throw Error(ErrorCode::not_applicable, "a buffer lies in a GPU's memory: alltoallv_init() takes it");
   } catch (const Error& error) {
     throw Error(error.code(), rank_name(comm_->rank()) + ": " + error.what());
   }
@@ -192,7 +175,8 @@ void KeptCalls::meet() {
     int is_done = 0;
     must(MPI_Test(&request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
     if (is_done != 0) return;
-    hear();
+    failed_ = attempt(comm_->rank(), [this] { faults_.hear(); });
+    if (failed_) throw Error(*failed_);
   }
 }
 
@@ -221,9 +205,12 @@ KeptCalls::Kept* KeptCalls::find(const Neighbours& partners, const CallArguments
 
 KeptCalls::Kept& KeptCalls::add(const Neighbours& partners, const CallArguments& call) {
   Messages messages = messages_of(partners, call);
+  std::unique_ptr<StagedMessages> staged =
+      StagedMessages::of(messages.sends, messages.receives, comm_->rank());
+  if (staged) messages = {staged->sends(), staged->receives()};
   std::vector<SharedCopy> copies;
   std::unique_ptr<std::byte[]> memory;
-  if (call.is_in_place) {
+  if (call.is_in_place && !staged) {
     Bytes end = 0;
     for (const auto& [to, data, count, type] : messages.sends) {
       const Segment segment = {static_cast<std::byte*>(const_cast<void*>(data)), count, type};
@@ -251,6 +238,7 @@ KeptCalls::Kept& KeptCalls::add(const Neighbours& partners, const CallArguments&
                .receive = key_of(call.receive, partners.sources.size()),
                .copies = std::move(copies),
                .memory = std::move(memory),
+               .staged = std::move(staged),
                .self = self,
                .near = NearCall(mail_, *comm_, letter_tag, messages.sends, messages.receives),
                .direct = DirectRun(comm_, is_broken_, direct_of(mail_, messages.sends, comm_->num_ranks()),
@@ -265,6 +253,7 @@ void KeptCalls::carry_out(Kept& kept) {
   const Number number = ++number_;
   const auto which = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(&kept));
   observe_begin(Region::exchange, which);
+  if (kept.staged) kept.staged->fetch();
   for (const SharedCopy& copy : kept.copies) copy.to_memory(kept.memory.get(), comm_->get());
   kept.direct.start();
   kept.near.start();
@@ -275,7 +264,7 @@ void KeptCalls::carry_out(Kept& kept) {
     if (!is_near_done) is_near_done = kept.near.advance(number);
     if (kept.direct.advance(false) && is_near_done) break;
     if (looks % looks_per_progress == 0) {
-      hear();
+      faults_.hear();
       kept.near.look_for_shorter(number);
     }
     wait_for_a_look(looks, mail_.is_oversubscribed(), tests_mpi);
@@ -283,13 +272,14 @@ void KeptCalls::carry_out(Kept& kept) {
     if (!watch) watch.emplace(*comm_, "alltoallv()");
     watch->found_nothing();
   }
+  if (kept.staged) kept.staged->deliver();
   observe_end(Region::exchange, which);
 }
 
 void KeptCalls::listen_if_late() {
   const double now_s = MPI_Wtime();
   if (now_s - std::exchange(last_s_, now_s) < late_s) return;
-  for (int looks = 0; looks < fewest_looks || MPI_Wtime() - now_s < listen_s; ++looks) hear();
+  for (int looks = 0; looks < fewest_looks || MPI_Wtime() - now_s < listen_s; ++looks) faults_.hear();
 }
 
 void KeptCalls::run(MPI_Comm parent, const CallArguments& call) {
@@ -302,44 +292,14 @@ void KeptCalls::run(MPI_Comm parent, const CallArguments& call) {
   });
   if (!wrong) return;
   for (const auto& kept : kept_) kept->direct.cancel(), kept->near.cancel();
-  if (!failed_) tell_others(*wrong);
+  faults_.tell(*wrong);
   failed_ = wrong;
   for (auto& kept : kept_) {
-    kept->direct.await_sends(told_by_);
-    kept->near.await_sends(told_by_);
+    kept->direct.await_sends(faults_.heard_from());
+    kept->near.await_sends(faults_.heard_from());
     leave_to_mpi(std::move(kept));
   }
   kept_.clear();
-  throw Error(*failed_);
-}
-
-/// They look for it while they wait. What is sent is left to MPI.
-void KeptCalls::tell_others(const Error& error) {
-  auto fault = std::make_unique<Fault>(Fault{.code = static_cast<int>(error.code()), .text = {}});
-  std::strncpy(fault->text.data(), error.what(), fault->text.size() - 1);
-  comm_->give_up();
-  for (Rank rank = 0; rank < comm_->num_ranks(); ++rank) {
-    if (rank == comm_->rank()) continue;
-    MPI_Request request = MPI_REQUEST_NULL;
-    if (MPI_Isend(fault.get(), sizeof *fault, MPI_BYTE, rank, fault_tag, comm_->get(), &request) ==
-        MPI_SUCCESS)
-      MPI_Request_free(&request);
-  }
-  leave_to_mpi(std::move(fault));
-}
-
-/// Throws the Error of another rank that has failed.
-void KeptCalls::hear() {
-  int is_there = 0;
-  must(MPI_Iprobe(MPI_ANY_SOURCE, fault_tag, comm_->get(), &is_there, MPI_STATUS_IGNORE), "MPI_Iprobe");
-  if (is_there == 0) return;
-  Fault fault = {};
-  MPI_Status status;
-  must(MPI_Recv(&fault, sizeof fault, MPI_BYTE, MPI_ANY_SOURCE, fault_tag, comm_->get(), &status),
-       "MPI_Recv");
-  told_by_ = status.MPI_SOURCE;
-  comm_->give_up();
-  failed_ = Error(static_cast<ErrorCode>(fault.code), fault.text.data());
   throw Error(*failed_);
 }
 

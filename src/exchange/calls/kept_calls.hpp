@@ -21,10 +21,12 @@
 #include <vector>
 
 #include "exchange/calls/host_mail.hpp"
+#include "exchange/calls/staged_messages.hpp"
 #include "exchange/exec/direct_run.hpp"
 #include "exchange/exec/exchange_state.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/discover/neighbours.hpp"
+#include "mpi/faults.hpp"
 #include "mpi/wait.hpp"
 #include "nuice/core/outcome.hpp"
 #include "nuice/mpi/alltoallv.hpp"
@@ -57,6 +59,7 @@ class KeptCalls {
   /// One side of a call, as it is compared.
   struct SideKey {
     const void* data = nullptr;
+    device::Location place = {};  // memory that is freed may come again elsewhere
     Bytes element_bytes = 0;
     Bytes room = 0;
     bool each_has_a_type = false;
@@ -71,6 +74,7 @@ class KeptCalls {
     SideKey receive;
     std::vector<SharedCopy> copies;  // of what is sent in place, to the memory
     std::unique_ptr<std::byte[]> memory;
+    std::unique_ptr<StagedMessages> staged;  // from and to a device
     SelfCopy self;
     NearCall near;
     DirectRun direct;
@@ -93,10 +97,9 @@ class KeptCalls {
   Kept& add(const Neighbours& partners, const CallArguments& call);
   void carry_out(Kept& kept);
   void listen_if_late();
-  void tell_others(const Error& error);
-  void hear();
 
   std::shared_ptr<const Communicator> comm_;
+  Faults faults_;
   HostMail mail_;
   std::shared_ptr<bool> is_broken_ = std::make_shared<bool>(false);
   Neighbours all_;
@@ -106,7 +109,6 @@ class KeptCalls {
   Number number_ = 0;                        // of calls
   double last_s_ = 0;                        // when the last one by MPI began
   Outcome failed_;
-  Rank told_by_ = no_rank;  // another rank, that it has failed
 };
 
 }  // namespace nuice::mpi

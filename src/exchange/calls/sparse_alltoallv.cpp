@@ -10,13 +10,14 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <utility>
 
 #include "core/text/names.hpp"
 #include "exchange/calls/host_mail.hpp"
-#include "exchange/plan/bind_devices.hpp"
+#include "exchange/calls/staged_messages.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/attribute.hpp"
 #include "mpi/call.hpp"
@@ -119,7 +120,11 @@ class SparseCall {
         throw Error(ErrorCode::limit, to + " has more than 2^62 bytes");
       sends_.push_back(message);
     }
-    sends_ = fetched(sends_, comm_.rank(), fetched_);
+    staged_ = StagedMessages::of(sends_, {}, comm_.rank());
+    if (staged_) {
+      staged_->fetch();
+      sends_ = staged_->sends();
+    }
   }
 
   /// Messages inside the host go into letters, or behind them if they are long; others stay.
@@ -278,6 +283,10 @@ class SparseCall {
     }
     must(MPI_Isend(&sizes_[i], 1, MPI_INT64_T, message.to, bytes_tag, comm_.get(), &requests_[i]),
          "MPI_Isend");
+    // An empty message holds its place among short ones.
+    must(MPI_Isend(nullptr, 0, MPI_BYTE, message.to, data_tag, comm_.get(),
+                   &requests_.emplace_back(MPI_REQUEST_NULL)),
+         "MPI_Isend");
     long_sends_.push_back(message);
   }
 
@@ -286,18 +295,17 @@ class SparseCall {
     int is_here = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
-    probed_ = probed_ == data_tag ? bytes_tag : data_tag;
-    must(MPI_Improbe(MPI_ANY_SOURCE, probed_, comm_.get(), &is_here, &message, &status), "MPI_Improbe");
+    must(MPI_Improbe(MPI_ANY_SOURCE, data_tag, comm_.get(), &is_here, &message, &status), "MPI_Improbe");
     if (is_here == 0) return false;
     ++num_announced_;
-    Announced next = {status.MPI_SOURCE, 0, nullptr, message};
-    if (status.MPI_TAG == bytes_tag) {
-      must(MPI_Mrecv(&next.bytes, 1, MPI_INT64_T, &next.message, MPI_STATUS_IGNORE), "MPI_Mrecv");
-      next.message = MPI_MESSAGE_NULL;
-    } else {
-      int bytes = 0;
-      must(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
-      next.bytes = bytes;
+    int bytes = 0;
+    must(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+    Announced next = {status.MPI_SOURCE, bytes, nullptr, message};
+    if (bytes == 0) {
+      must(MPI_Mrecv(nullptr, 0, MPI_BYTE, &next.message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+      MPI_Request request = MPI_REQUEST_NULL;
+      must(MPI_Irecv(&next.bytes, 1, MPI_INT64_T, next.from, bytes_tag, comm_.get(), &request), "MPI_Irecv");
+      wait(comm_, request, "MPI_Irecv");
     }
     announced_.push_back(next);
     return true;
@@ -336,12 +344,11 @@ class SparseCall {
   bool are_plain_ = false;
   std::vector<Letter> letters_;
   std::deque<std::vector<std::byte>> packed_;  // letters that the memory has no room for
-  Mirror fetched_;                             // from a device
+  std::unique_ptr<StagedMessages> staged_;     // from a device
   std::vector<Bytes> sizes_;
   std::vector<MPI_Request> requests_;
   std::int64_t num_incoming_ = 0;
   std::int64_t num_announced_ = 0;
-  int probed_ = data_tag;
   std::vector<Announced> announced_;
   std::vector<Outgoing> long_sends_;
   std::vector<Incoming> long_receives_;

@@ -117,7 +117,7 @@ class Plan::Planner::Chooser {
   bool has_matrix() const { return options_.planning == Planning::everywhere || comm_.rank() == 0; }
   /// Collective.
   void share() {
-    if (options_.planning == Planning::root) share_advice(comm_, advice_);
+    if (options_.planning == Planning::root) share_from_rank_0(comm_, advice_);
   }
 
   void add_executors(unsigned guarantees) {
@@ -158,7 +158,7 @@ class Plan::Planner::Chooser {
   }
   /// Collective. Several ranks of a host have few connections instead of one for each pair of ranks.
   void add_combined_rival() {
-    if (!for_hosts_ || state_.info.num_hosts == 1 || state_.info.combined || state_.relays) return;
+    if (!for_hosts_ || state_.info.num_hosts == 1 || state_.info.combined) return;
     const PlanOptions combined = PlanOptions::parse(combined_below_a_chunk, {});
     if (!count_combined(combined.combining.largest_bytes)) return;
     const std::size_t before = state_.rivals.size();
@@ -175,18 +175,16 @@ class Plan::Planner::Chooser {
   void keep_what_is_learnt() {
     const std::string path = wisdom_path(options_);
     if (path.empty()) return;
-    const auto as_before = state_.info.scheduler + ":" + state_.info.executor;
-    const auto entry =
-        WisdomEntry{.key = key_, .scheduler = {}, .executor = {}, .predicted_s = state_.info.predicted_s};
-    const std::string scheduler = state_.info.scheduler;
-    state_.keep_choice = [path, scheduler, as_before, entry](const BoundMethod& best, double mean_s,
-                                                             int blocks) {
-      if (best.scheduler != scheduler)
+    const WisdomEntry before{.key = key_,
+                             .scheduler = state_.info.scheduler,
+                             .executor = state_.info.executor,
+                             .predicted_s = state_.info.predicted_s};
+    state_.keep_choice = [path, before](const BoundMethod& best, double mean_s, int blocks) {
+      if (best.scheduler != before.scheduler)
         return;  // a plan that begins with a rival's schedule would not try its own
-      const bool is_new = best.scheduler + ":" + best.executor != as_before;
-      if (!is_new || !best.options.empty() || blocks < least_blocks_for_wisdom) return;
-      WisdomEntry found = entry;
-      found.scheduler = best.scheduler;
+      if (best.executor == before.executor || !best.options.empty() || blocks < least_blocks_for_wisdom)
+        return;
+      WisdomEntry found = before;
       found.executor = best.executor;
       found.measured_s = mean_s;
       found.repetitions = blocks;
@@ -261,13 +259,11 @@ class Plan::Planner::Chooser {
       if (was_tried && std::ranges::find(cheap.candidates, name) == cheap.candidates.end())
         cheap.candidates.push_back(name);
       const Advice by_rule = advise(advised(), picked_.machine, cheap);
-      const auto known =
-          std::ranges::find(by_rule.candidates, entry->scheduler + ":" + entry->executor, &Candidate::name);
+      const auto known = std::ranges::find(by_rule.candidates, name, &Candidate::name);
       const bool is_good =
           known != by_rule.candidates.end() && known->applicable && is_believable(*known, by_rule);
       if (!is_good) {
-        warn("wisdom says " + entry->scheduler + ":" + entry->executor +
-             ", which does not suit this matrix: it is not used");
+        warn("wisdom says " + name + ", which does not suit this matrix: it is not used");
         return;
       }
       const auto index = static_cast<std::size_t>(known - by_rule.candidates.begin());
@@ -328,8 +324,7 @@ class Plan::Planner::Chooser {
     advice_ = with_measurements(std::move(advice_), measured);
     const auto chosen = std::ranges::find(before, advice_.choice().name(), &Candidate::name);
     const auto place = std::ranges::find(tried, static_cast<std::size_t>(chosen - before.begin()));
-    const auto index = static_cast<std::size_t>(place - tried.begin());
-    const TrialResult& result = results[index];
+    const TrialResult& result = results[static_cast<std::size_t>(place - tried.begin())];
     state_.info.predicted_s = chosen->exchange_s;
     advice_.sentence += " Predicted: " + milliseconds(chosen->exchange_s) +
                         "; measured: " + milliseconds(result.cost_s) + " (mean of " +

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <exception>
 
+#include "core/text/names.hpp"
 #include "exchange/exec/exchange_state.hpp"
 #include "mpi/call.hpp"
 #include "mpi/failure.hpp"
@@ -138,11 +139,20 @@ auto Exchange::State::guarded(Act&& act) {
   try {
     return act();
   } catch (const Error& error) {
-    const Error told = with_dead_ranks(error, *comm);
-    if (run) run->cancel();
-    observe_end(Region::exchange, number());
-    throw Error(told);
+    give_up(error);
   }
+}
+
+/// Others would wait for what a rank has on its device, and know nothing of its driver.
+void Exchange::State::give_up(const Error& error) {
+  standing = Standing::broken;
+  const bool is_told = faults && error.code() == ErrorCode::device && !faults->has_failed();
+  const Error told = is_told ? Error(error.code(), rank_name(comm->rank()) + ": " + error.what())
+                             : with_dead_ranks(error, *comm);
+  if (is_told) faults->tell(told);
+  if (run) run->cancel();
+  observe_end(Region::exchange, number());
+  throw Error(told);
 }
 
 /// One line: whoever forgets wait() reads buffers that are not filled, and nothing else tells.
@@ -176,12 +186,6 @@ void Exchange::State::release(std::unique_ptr<State> state) noexcept {
   static std::atomic<State*> last_left = nullptr;  // leak checkers find the rest from here
   State* const left = state.release();
   left->left_before = last_left.exchange(left);
-}
-
-void Exchange::State::abandon(std::unique_ptr<State> state) noexcept {
-  state->standing = Standing::broken;
-  if (state->run) state->run->cancel();
-  release(std::move(state));
 }
 
 void Run::ready(std::size_t /*index*/) {
@@ -219,6 +223,8 @@ void Exchange::start(void* stream) {
   state_->streams = {.start = stream};
   state_->guarded([this] { state_->start(); });
 }
+
+void Exchange::give_up(const Error& error) { state_->give_up(error); }
 
 bool Exchange::test() {
   if (!is_under_way()) throw Error(ErrorCode::state, "test(): the exchange was not started");

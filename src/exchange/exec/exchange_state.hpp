@@ -14,6 +14,7 @@
 #include "exchange/bind/table_requests.hpp"
 #include "exchange/exec/run.hpp"
 #include "mpi/communicator.hpp"
+#include "mpi/faults.hpp"
 #include "nuice/mpi/exchange.hpp"
 
 namespace nuice::mpi {
@@ -45,6 +46,7 @@ struct Exchange::State {
   int self_tag = 0;
   bool self_is_copied_by_run = false;  // in its start()
   StreamUse streams;                   // for runs on devices
+  std::unique_ptr<Faults> faults;      // likewise: what a driver returns on one rank is an error of all
   double watchdog_s = 0;               // give up after so long without progress; 0: never
   bool watches_deaths = false;         // where MPI tells of them: give up when a rank of the plan has died
 
@@ -61,10 +63,10 @@ struct Exchange::State {
   /// MPI names the ranks that have died.
   template <typename Act>
   auto guarded(Act&& act);
+  /// Throws the error, as this rank's.
+  [[noreturn]] void give_up(const Error& error);
   /// What destroying an exchange does.
   static void release(std::unique_ptr<State> state) noexcept;
-  /// What becomes of one whose set-up has failed.
-  static void abandon(std::unique_ptr<State> state) noexcept;
 
  private:
   void copy_to_itself() const;

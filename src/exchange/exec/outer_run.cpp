@@ -8,10 +8,6 @@
 
 namespace nuice::mpi {
 
-void OuterRun::agree() {
-  if (others_) others_->agree();
-}
-
 void OuterRun::start() {
   looks_ = 0;
   follows_ = always_follows();

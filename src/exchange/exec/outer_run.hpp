@@ -17,7 +17,6 @@ namespace nuice::mpi {
 
 class OuterRun : public Run {
  public:
-  void agree() override;
   void start() final;
   bool advance(bool block) final;
   void follow() final;

@@ -46,10 +46,7 @@ PartsRun::Message& PartsRun::add(const Binding& binding, const Partner& partner,
   message.partner = partner.rank;
   if (partner.rank == comm_->rank()) return message;
   Places places;
-  if (is_send)
-    binding.layout.find_to_send(partner.rank, 0, partner.bytes, places);
-  else
-    binding.layout.find_to_receive(partner.rank, 0, partner.bytes, places);
+  binding.layout.find(partner.rank, is_send, 0, partner.bytes, places);
   std::erase_if(places, [](const Segment& place) { return place.count == 0; });
   Segment all = places.size() == 1 ? places[0] : Segment{static_cast<std::byte*>(MPI_BOTTOM), 1, MPI_BYTE};
   if (places.size() != 1) all.type = types_.emplace_back(Datatype::of_segments(places)).get();

@@ -24,8 +24,6 @@ class Run {
   Run& operator=(const Run&) = delete;
   virtual ~Run() = default;
 
-  /// Collective, once, before the first start(). Not all of its errors are those of all ranks.
-  virtual void agree() {}
   /// Nothing from here to the end of the exchange allocates memory.
   virtual void start() = 0;
   /// Makes progress. True when this rank's part is complete; block: not before.

@@ -62,8 +62,7 @@ class Steps : public Run {
   std::size_t sends_end(std::size_t step) const { return ends_[step].sends; }
   void start_receives(std::size_t begin, std::size_t end);
   void start_sends(std::size_t begin, std::size_t end);
-  /// Where they lie in requests_, each by its index.
-  std::size_t place_of_receive(std::size_t index) const { return receive_at_[index]; }
+  /// Where it lies in requests_.
   std::size_t place_of_send(std::size_t index) const { return send_at_[index]; }
 
   TableRequests made_;  // but for the requests, which are here:

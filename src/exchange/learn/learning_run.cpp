@@ -34,10 +34,6 @@ LearningRun::~LearningRun() {
   }
 }
 
-void LearningRun::agree() {
-  for (const BoundMethod& method : methods_) method.run->agree();
-}
-
 template <typename Act>
 auto LearningRun::timed(Act&& act) {
   if (!step_.is_timed) return act();
@@ -96,7 +92,6 @@ bool LearningRun::end_if(bool is_done) {
   if (!is_done || state_ == State::over) return is_done;
   state_ = State::over;
   if (step_.is_timed && contest_.add(step_.arm, elapsed_s_)) {
-    reports_->owe();
     reports_->begin(contest_.report());
   } else {
     (void)reports_->advance();

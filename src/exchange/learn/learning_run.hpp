@@ -48,7 +48,6 @@ class LearningRun : public Run {
               const std::shared_ptr<const Communicator>& comm, int tag, KeepChoice keep);
   ~LearningRun() override;
 
-  void agree() override;
   void start() override;
   bool advance(bool block) override;
   void follow() override;

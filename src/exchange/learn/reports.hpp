@@ -1,48 +1,51 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the ranks of a bound exchange tell each other about it: one reduction after the other, for which no exchange waits.
+// What the ranks of a bound exchange tell each other about it: the maxima of some numbers over all ranks, one report after the
+// other, without a collective call of MPI and without an exchange that waits for it.
 //
-// All ranks owe the same number of them, in the same order, whenever each gets to them; what a rank says is what it knows when
-// it begins. Messages are on their way when an exchange is freed, and a communicator must not be freed before they have come:
-// MPI may give its place to the next one, which would get them. So reports outlive their exchange until they are over: they
-// are kept, with their communicator, and looked after by every later call that binds or frees on this process.
+//   for d = 1, 2, 4, ... < n:  tell rank + d, and hear of rank - d  (mod n)
+//
+// After round d a rank has the maxima of the 2d ranks up to itself. Ranks may come at any time, but all must come to all reports.
+// Cost: ceil(log2 n) messages one after the other.
+//
+// Messages are on their way when an exchange is freed, and a communicator must not be freed before they have come: MPI may give
+// its place to the next one, which would get them. So reports outlive their exchange until they are over: they are kept, with
+// their communicator, and looked after by every later call that binds or frees on this process.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <vector>
 
-#include "exchange/exec/dissemination.hpp"
 #include "mpi/communicator.hpp"
+#include "mpi/requests.hpp"
 
 namespace nuice::mpi {
 
 class Reports {
  public:
-  Reports(std::shared_ptr<const Communicator> comm, int tag, std::size_t count)
-      : comm_(std::move(comm)), reduction_(*comm_, tag, count) {}
+  /// Not collective. count: the numbers of a report. Nothing else may use the tag.
+  Reports(std::shared_ptr<const Communicator> comm, int tag, std::size_t count);
 
-  /// One more, on all ranks.
-  void owe() { ++owed_; }
-  bool may_begin() const { return owed_ > 0 && !reduction_.is_under_way(); }
-  /// Requires may_begin().
-  void begin(std::span<const double> mine) {
-    --owed_;
-    reduction_.begin(mine);
-  }
+  /// Requires that none is active. mine: `count` numbers.
+  void begin(std::span<const double> mine);
   /// Whether what was begun is here. Never waits.
-  bool advance() { return reduction_.advance(); }
-  std::span<const double> result() const { return reduction_.result(); }
-  void cancel() noexcept { reduction_.cancel(); }
+  bool advance();
+  std::span<const double> result() const { return numbers_; }
+  void cancel() noexcept { requests_.cancel_receives(); }
 
   /// Keeps it until it is over; nullptr does nothing. Then looks after all that are kept.
   static void leave(std::unique_ptr<Reports> reports) noexcept;
 
  private:
-  bool is_over();
+  void begin_round();
 
   std::shared_ptr<const Communicator> comm_;
-  DisseminationMax reduction_;
-  int owed_ = 0;
+  std::vector<double> numbers_;
+  std::vector<double> sent_;  // by round; MPI reads it
+  std::vector<double> come_;  // by round
+  Requests requests_;         // of each round the receive, then the send
+  std::size_t round_ = 0;
 };
 
 }  // namespace nuice::mpi

@@ -16,6 +16,8 @@ Plan::Binder::Bound Plan::Binder::bind_by_device(const DeviceSides& sides, Bound
   const auto [chooses, chunk_bytes] = made_.settled_options.device;
   const DeviceDecision decision = decide_on_devices(
       comm(), sides, chooses, made_.info.staged_bytes > 0 ? "the schedule forwards messages" : "");
+  const TagSpace of_faults = take_tags();
+  if (comm().num_ranks() > 1) exchange->faults = std::make_unique<Faults>(of_faults.comm, of_faults.next);
   std::vector<BoundMethod> methods;
   for (const bool is_direct : {false, true}) {
     if (is_direct ? !decision.tries_direct : !decision.tries_staged) continue;
@@ -26,9 +28,9 @@ Plan::Binder::Bound Plan::Binder::bind_by_device(const DeviceSides& sides, Bound
     std::unique_ptr<DeviceRun> run;
     DeviceRun* made = nullptr;
     all_or_none(comm(), [&] {
-      run = std::make_unique<DeviceRun>(device_parts(sides, table, is_direct, chunk_bytes, decision.why),
-                                        table.sources, table.rank,
-                                        is_only ? exchange->arrivals : *method.arrivals, exchange->streams);
+      run = std::make_unique<DeviceRun>(
+          device_parts(sides, table, is_direct, chunk_bytes, decision.why), table.sources, table.rank,
+          is_only ? exchange->arrivals : *method.arrivals, exchange->streams, exchange->faults.get());
       made = run.get();
     });
     const bool tells = !is_direct && run->has_mirrors();
@@ -47,7 +49,6 @@ Plan::Binder::Bound Plan::Binder::bind_by_device(const DeviceSides& sides, Bound
       exchange->run = std::make_unique<LearningRun>(std::move(methods), table, exchange->arrivals,
                                                     of_reports.comm, of_reports.next, KeepChoice());
     });
-    exchange->run->agree();
   }
   exchange->run->describe(exchange->info);
   for (const Partner& source : table.sources)

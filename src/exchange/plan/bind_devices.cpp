@@ -232,24 +232,6 @@ std::vector<Incoming> mirrored(const Mirror& mirror, std::span<const Incoming> m
   return mirrored_messages(mirror, messages);
 }
 
-std::vector<Outgoing> fetched(std::span<const Outgoing> messages, Rank rank, Mirror& memory) {
-  const DeviceItems items = items_of(messages);
-  const device::Location at = location_of(items, "send", rank);
-  if (!at.is_on_device()) return {messages.begin(), messages.end()};
-  const device::Current current(at);
-  const std::vector<std::size_t> order(messages.size(), 0);
-  memory =
-      Mirror(at, items, order, false, DeviceOptions().chunk_bytes, std::vector<char>(messages.size(), 0));
-  const device::Stream stream(at);
-  const device::Event event(at);
-  event.record(nullptr);
-  stream.wait_for(event.get());
-  memory.fill(0, memory.bytes(), stream);
-  event.record(stream.get());
-  event.wait();
-  return mirrored(memory, messages);
-}
-
 template <typename Field>
 MirroredFields<Field> mirrored_fields(const Mirror& mirror, std::span<const Field> fields) {
   MirroredFields<Field> all{{fields.begin(), fields.end()}, {}, {}};

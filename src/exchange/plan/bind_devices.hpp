@@ -63,10 +63,6 @@ DeviceParts device_parts(DeviceSides sides, const PhaseTable& table, bool is_dir
 std::vector<Outgoing> mirrored(const Mirror& mirror, std::span<const Outgoing> messages);
 std::vector<Incoming> mirrored(const Mirror& mirror, std::span<const Incoming> messages);
 
-/// Not collective. Messages that lie on a device, copied into the memory, after what the legacy default stream was given; else as they are.
-/// Throws Error invalid_argument where they do not lie in one place.
-std::vector<Outgoing> fetched(std::span<const Outgoing> messages, Rank rank, Mirror& memory);
-
 /// Fields, and what they refer to.
 template <typename Field>
 struct MirroredFields {

@@ -25,8 +25,8 @@ std::vector<SelfCopy> self_copies(const PhaseTable& table, const Layout& layout)
   if (self == table.sources.end()) return {};
   Places from;
   Places to;
-  layout.find_to_send(table.rank, 0, self->bytes, from);
-  layout.find_to_receive(table.rank, 0, self->bytes, to);
+  layout.find(table.rank, true, 0, self->bytes, from);
+  layout.find(table.rank, false, 0, self->bytes, to);
   std::vector<SelfCopy> copies;
   for (std::size_t i = 0; i < from.size(); ++i)
     copies.push_back({from[i].at, to[i].at, static_cast<std::size_t>(from[i].count)});
@@ -150,15 +150,9 @@ std::unique_ptr<Run> Plan::Binder::bind_methods(Exchange::State& exchange, const
 
 Plan::Binder::Bound Plan::Binder::finish(Bound exchange) const {
   const PlanOptions& options = made_.settled_options;
-  try {
-    exchange->run->agree();
-    if (!options.trace.empty())
-      exchange->arrivals.trace().open(options.trace, exchange->info.executor, made_.info.scheduler,
-                                      slice_.table, comm(), plan_.tags->next);
-  } catch (const Error&) {
-    Exchange::State::abandon(std::move(exchange));
-    throw;
-  }
+  if (!options.trace.empty())
+    exchange->arrivals.trace().open(options.trace, exchange->info.executor, made_.info.scheduler,
+                                    slice_.table, comm(), plan_.tags->next);
   if (plan_.view.is_over_tcp) flow::govern_process();  // what was said so far has made MPI's connections
   Reports::leave(nullptr);                             // looks after those of exchanges before
   plan_.tags->take();                                  // of the payload, and of the executor's notices
@@ -219,7 +213,8 @@ Plan::Binder::Bound Plan::Binder::bind_layout(bool are_fields, const Layout& lay
 Plan::Binder::Bound Plan::Binder::bind_fields(std::span<const SendField> send,
                                               std::span<const ReceiveField> receive,
                                               const Elsewhere& elsewhere) {
-  const FieldLayout layout(comm(), slice_, send, receive, plan_.tags->next, made_.info.staged_bytes > 0);
+  const Layout layout =
+      layout_of(comm(), slice_, send, receive, plan_.tags->next, made_.info.staged_bytes > 0);
   return bind_layout(true, layout, elsewhere, [&](Exchange::State& exchange) {
     set_sources(exchange.arrivals, slice_.receive_from, {}, false);
     exchange.self_message = make_self_message(slice_.table, layout);
@@ -232,17 +227,17 @@ Plan::Binder::Bound Plan::Binder::bind_checked(const CheckedMessages& messages, 
   int has_gaps = are_buffers || messages.are_plain() ? 0 : 1;
   if (!are_buffers) all_reduce(comm(), MPI_IN_PLACE, &has_gaps, 1, MPI_INT, MPI_MAX);
   if (has_gaps != 0) {
-    const MessageLayout layout(comm(), messages, plan_.tags->next);
+    const Layout layout = layout_of(comm(), messages, plan_.tags->next);
     return bind_layout(true, layout, elsewhere, [&](Exchange::State& exchange) {
       set_sources(exchange.arrivals, slice_.receive_from, messages, false);
       exchange.self_message = make_self_message(slice_.table, layout);
     });
   }
-  std::optional<MessageLayout> layout;
-  all_or_none(comm(), [&] { layout.emplace(messages, made_.lists_twice); });
-  return bind_layout(false, *layout, elsewhere, [&](Exchange::State& exchange) {
+  Layout layout;
+  all_or_none(comm(), [&] { layout = layout_of_bytes(messages, made_.lists_twice); });
+  return bind_layout(false, layout, elsewhere, [&](Exchange::State& exchange) {
     set_sources(exchange.arrivals, slice_.receive_from, messages, true);
-    exchange.self = self_copies(slice_.table, *layout);
+    exchange.self = self_copies(slice_.table, layout);
   });
 }
 
@@ -300,7 +295,7 @@ Plan::Binder::Bound Plan::Binder::in_place(std::span<const Incoming> all) {
   PhaseTable to_itself;
   to_itself.rank = comm().rank();
   to_itself.sources = {{comm().rank(), std::ssize(memory)}};
-  exchange->self_message = make_self_message(to_itself, StagedLayout(messages, memory));
+  exchange->self_message = make_self_message(to_itself, layout_of_staged(messages, memory, comm().rank()));
   exchange->staged = std::move(memory);
   return exchange;
 }

@@ -26,24 +26,6 @@ Segment segment_of(const void* data, std::int64_t count, MPI_Datatype type) {
   return {static_cast<std::byte*>(const_cast<void*>(data)), count, type};
 }
 
-DeviceParts staged_parts(DeviceSides sides, std::size_t sends, std::size_t partners) {
-  DeviceParts parts;
-  parts.at = sides.at();
-  parts.chunk_bytes = DeviceOptions().chunk_bytes;
-  parts.says = "staged: through pinned memory; an exchange without a plan always is";
-  parts.drains_self.assign(partners, 0);
-  const std::vector<std::size_t> order(std::max(sends, partners), 0);
-  const std::vector<char> none(order.size(), 0);
-  const device::Current current(parts.at);
-  const auto mirror = [&](DeviceItems& items, const device::Location& at) {
-    if (!at.is_on_device() || items.empty()) return Mirror();
-    return Mirror(at, std::move(items), order, false, parts.chunk_bytes, none);
-  };
-  parts.sends = mirror(sides.send, sides.send_at);
-  parts.receives = mirror(sides.receive, sides.receive_at);
-  return parts;
-}
-
 }  // namespace
 
 struct Exchanger::State {
@@ -133,8 +115,14 @@ Exchange Exchanger::bind(std::span<const Outgoing> sends, std::span<const Incomi
   inner->comm = exchange->comm;
   inner->info = exchange->info;
   inner->arrivals.set_sources(partners, std::vector<std::span<std::byte>>(partners.size()));
-  auto staged = std::make_unique<DeviceRun>(staged_parts(std::move(sides), sends.size(), partners.size()),
-                                            partners, no_rank, exchange->arrivals, exchange->streams);
+  for (const Outgoing& each : sends) sides.send_to.push_back({each.to, each.count * size_of(each.type)});
+  sides.receive_from = partners;
+  PhaseTable no_order;
+  no_order.rank = no_rank;  // a message to itself is one as others
+  auto staged =
+      std::make_unique<DeviceRun>(device_parts(std::move(sides), no_order, false, DeviceOptions().chunk_bytes,
+                                               "an exchange without a plan always is"),
+                                  partners, no_rank, exchange->arrivals, exchange->streams);
   inner->run = state_->run_of(inner->arrivals, sends, receives, staged->sends(), staged->receives());
   staged->carry_out_by(std::move(inner));
   staged->describe(exchange->info);

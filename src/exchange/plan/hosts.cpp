@@ -47,16 +47,14 @@ void Plan::Planner::find_near_ranks(const PlanOptions& options) {
 
 void Plan::Planner::find_leaders() {
   const bool combines = info.combined || std::ranges::any_of(rivals, &Rival::combines);
-  if (hosts && hosts->any_shared() && combines && !relays)
+  if (hosts && hosts->any_shared() && combines)
     view.group =
         std::make_shared<const HostGroup>(*comm, std::move(*hosts), settled_options.combining.leaders);
   hosts.reset();
 }
 
 Schedule Plan::Planner::make_schedule_for(const Problem& problem, const Scheduler& scheduler) const {
-  if (!hosts) return make_schedule(problem, scheduler.name);
-  return relays ? make_combined_schedule(problem, scheduler.name, *hosts)
-                : make_host_schedule(problem, scheduler.name, *hosts);
+  return hosts ? make_host_schedule(problem, scheduler.name, *hosts) : make_schedule(problem, scheduler.name);
 }
 
 void Plan::Planner::require_correct_for(const Problem& problem, const Schedule& schedule,
@@ -67,20 +65,21 @@ void Plan::Planner::require_correct_for(const Problem& problem, const Schedule& 
   };
   const unsigned guarantees =
       !hosts || !hosts->any_shared() ? scheduler.guarantees : host_guarantees(scheduler);
-  const auto violation = check(problem.matrix, schedule, relays ? 0 : guarantees, problem.topology);
+  const auto violation = check(problem.matrix, schedule, guarantees, problem.topology);
   if (violation) fail(*violation);
-  const bool is_for_hosts = hosts && (relays ? (scheduler.guarantees & one_port) != 0
-                                             : hosts->any_shared() && schedules_hosts(scheduler));
+  const bool is_for_hosts = hosts && hosts->any_shared() && schedules_hosts(scheduler);
   if (!is_for_hosts) return;
   for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase)
     if (const auto contention = find_host_contention(schedule, phase, *hosts)) fail(*contention);
 }
 
-void Plan::Planner::settle_form(const Scheduler& scheduler, const Executor& executor) {
-  const bool forwards = (scheduler.guarantees & direct) == 0;
-  relays = forwards && hosts && hosts->any_shared();
-  if (relays) info.combined = true;
-  if (forwards) require_phases_to_forward(std::string(scheduler.name), executor);
+void Plan::Planner::require_suitable(const Scheduler& scheduler, const Executor& executor) const {
+  if ((scheduler.guarantees & direct) != 0) return;
+  require_phases_to_forward(std::string(scheduler.name), executor);
+  if (info.combined)
+    throw Error(ErrorCode::not_applicable,
+                "option combine is for schedulers that send each message straight; " +
+                    std::string(scheduler.name) + " forwards messages");
 }
 
 }  // namespace nuice::mpi

@@ -132,24 +132,28 @@ void Plan::Planner::make(const Assignment& assignment, PlanOptions options) {
   options.scheduler = assignment.scheduler.name;
   options.executor = assignment.executor.name;
   options.phase_cost_bytes = problem.phase_cost_bytes;
-  settle_form(assignment.scheduler, assignment.executor);
-  if (options.planning == Planning::root) {
-    make_on_root(assignment, options);
-    return;
-  }
+  require_suitable(assignment.scheduler, assignment.executor);
+  const bool everywhere = options.planning != Planning::root;
   StopWatch watch;
+  describe(options);
+  std::optional<Schedule> made;
   all_or_none(*comm, [&] {
-    std::optional<Schedule> made;
+    if (!everywhere && comm->rank() != 0) return;
     if (assignment.schedule == nullptr) made = make_schedule_for(problem, assignment.scheduler);
     const Schedule& schedule = made ? *made : *assignment.schedule;
-    slice.table = nuice::slice(problem.matrix, schedule, comm->rank());
-    slice.notices =
-        std::move(notices_for(schedule, problem.topology, options, comm->rank(), comm->rank() + 1).front());
+    if (everywhere) {
+      slice.table = nuice::slice(problem.matrix, schedule, comm->rank());
+      slice.notices =
+          std::move(notices_for(schedule, problem.topology, options, comm->rank(), comm->rank() + 1).front());
+    }
     info.schedule_s = watch.lap();
     if (options.check) require_correct_for(problem, schedule, assignment.scheduler);
     info.check_s = options.check ? watch.lap() : 0;
     describe(problem.matrix, schedule, options);
   });
+  if (everywhere) return;
+  share_from_root(problem, made ? &*made : assignment.schedule, options);
+  info.gather_s += watch.lap();  // the way back is part of it
 }
 
 /// With what NUICE_OPTIONS says, checked, and the same on all ranks.

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "mpi/agree.hpp"
-#include "mpi/call.hpp"
+#include "mpi/attribute.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/failure.hpp"
 #include "nuice/core/error.hpp"
@@ -41,36 +41,14 @@ std::string words(std::int64_t code) {
 
 }  // namespace
 
-/// One for the process, as long as MPI is there.
-int PlanGroup::key() {
-  static const int made = [] {
-    int key = MPI_KEYVAL_INVALID;
-    must(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &PlanGroup::forget, &key, nullptr),
-         "MPI_Comm_create_keyval");
-    return key;
-  }();
-  return made;
-}
-
 std::shared_ptr<PlanGroup> PlanGroup::find(MPI_Comm parent) {
-  void* value = nullptr;
-  int found = 0;
-  must(MPI_Comm_get_attr(parent, key(), static_cast<void*>(&value), &found), "MPI_Comm_get_attr");
-  return found != 0 ? *static_cast<Holder*>(value) : nullptr;
-}
-
-/// The attribute goes with the communicator.
-int PlanGroup::forget(MPI_Comm, int, void* value, void*) {
-  delete static_cast<Holder*>(value);
-  return MPI_SUCCESS;
+  const Holder* const holder = find_attribute<Holder>(parent);
+  return holder != nullptr ? *holder : nullptr;
 }
 
 std::shared_ptr<PlanGroup> PlanGroup::of(MPI_Comm parent, const Communicator& comm) {
-  if (std::shared_ptr<PlanGroup> group = find(parent)) return group;
-  auto holder = std::make_unique<Holder>(std::make_shared<PlanGroup>(comm));
-  std::shared_ptr<PlanGroup> group = *holder;
-  must(MPI_Comm_set_attr(parent, key(), holder.release()), "MPI_Comm_set_attr");  // forget() deletes it
-  return group;
+  return attribute_of<Holder>(parent,
+                              [&] { return std::make_unique<Holder>(std::make_shared<PlanGroup>(comm)); });
 }
 
 PlanGroup::Expected PlanGroup::expect_plan(MPI_Comm parent, double watchdog_s) {

@@ -91,9 +91,7 @@ class PlanGroup {
                                          bool* on_device = nullptr);
 
  private:
-  static int key();
   static std::shared_ptr<PlanGroup> find(MPI_Comm parent);
-  static int forget(MPI_Comm parent, int key, void* value, void* extra);
 
   bool has_shared() const { return shared_ && !shared_->comm->is_given_up(); }
 

@@ -123,34 +123,15 @@ Slice scatter(const Communicator& comm, Fill&& fill) {
 
 }  // namespace
 
-/// Rank 0's facts but for texts and times, on all ranks.
-void Plan::Planner::share_info() {
-  share_from_rank_0(*comm, info.num_messages, info.num_phases, info.phase_bytes, info.staged_bytes,
-                    info.bounds);
-}
-
-void Plan::Planner::make_on_root(const Assignment& assignment, const PlanOptions& options) {
-  const Problem& problem = assignment.problem;
-  StopWatch watch;
-  describe(options);
-  std::optional<Schedule> made;
-  all_or_none(*comm, [&] {
-    if (comm->rank() != root) return;
-    if (assignment.schedule == nullptr) made = make_schedule_for(problem, assignment.scheduler);
-    const Schedule& schedule = made ? *made : *assignment.schedule;
-    info.schedule_s = watch.lap();
-    if (options.check) require_correct_for(problem, schedule, assignment.scheduler);
-    info.check_s = options.check ? watch.lap() : 0;
-    describe(problem.matrix, schedule, options);
-  });
+void Plan::Planner::share_from_root(const Problem& problem, const Schedule* schedule,
+                                    const PlanOptions& options) {
   Slice mine = scatter(*comm, [&](auto& block) {
-    const Schedule& schedule = made ? *made : *assignment.schedule;
-    pack(slice_range(problem.matrix, schedule, block.begin, block.end),
-         notices_for(schedule, problem.topology, options, block.begin, block.end), block);
+    pack(slice_range(problem.matrix, *schedule, block.begin, block.end),
+         notices_for(*schedule, problem.topology, options, block.begin, block.end), block);
   });
   slice = std::move(mine);
-  share_info();
-  info.gather_s += watch.lap();  // the way back is part of it
+  share_from_rank_0(*comm, info.num_messages, info.num_phases, info.phase_bytes, info.staged_bytes,
+                    info.bounds);
 }
 
 }  // namespace nuice::mpi

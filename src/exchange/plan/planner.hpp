@@ -91,9 +91,8 @@ struct Plan::Planner : Made {
   /// Throws Error mismatch where the schedule is wrong, which is a bug.
   void require_correct_for(const Problem& problem, const Schedule& schedule,
                            const Scheduler& scheduler) const;
-  /// Schedulers that forward messages between hosts combine them so. Throws Error not_applicable if messages are forwarded
-  /// and the executor has no phases.
-  void settle_form(const Scheduler& scheduler, const Executor& executor);
+  /// Throws Error not_applicable if messages are forwarded and the executor has no phases, or messages are combined.
+  void require_suitable(const Scheduler& scheduler, const Executor& executor) const;
 
   /// Collective.
   PlanOptions agree_on_options(const PlanOptions& given);
@@ -113,8 +112,9 @@ struct Plan::Planner : Made {
   void make(const Assignment& assignment, PlanOptions options);
   /// Collective. As make(), once it has chosen scheduler and executor.
   void choose_and_make(const CommMatrix& matrix, const PlanOptions& options);
-  /// Collective. As make(), by rank 0, which alone has the problem's matrix; the others get their slices.
-  void make_on_root(const Assignment& assignment, const PlanOptions& options);
+  /// Collective. The end of make() where rank 0 alone has the problem's matrix and the schedule (else null): the others get their
+  /// slices, and its facts but for texts and times.
+  void share_from_root(const Problem& problem, const Schedule* schedule, const PlanOptions& options);
   /// The slices of ranks begin to end - 1; empty ones for executors that wait for no notices.
   static std::vector<Notices> notices_for(const Schedule& schedule, const Topology* topology,
                                           const PlanOptions& options, Rank begin, Rank end);
@@ -129,8 +129,6 @@ struct Plan::Planner : Made {
   void take_distributed(const PlanOptions& options);
   void describe_distributed(const PlanOptions& options, const Facts& facts,
                             const std::vector<Bytes>& largest);
-  /// Collective. Rank 0's facts on all ranks, but for texts and times.
-  void share_info();
   /// Collective. The end of take_table().
   void list_as_in_table();
   /// Collective. Sets the times to their maxima over the ranks, and view.is_over_tcp.
@@ -142,7 +140,6 @@ struct Plan::Planner : Made {
   HostView view;
   std::optional<Hosts> hosts;  // if it is hosts that are scheduled
   bool shares_ports = false;   // somewhere several ranks share a host
-  bool relays = false;         // the schedule itself forwards what is combined (make_combined_schedule())
 };
 
 /// What a plan keeps.

@@ -8,9 +8,16 @@
 
 namespace nuice::mpi {
 
+namespace {
+
+/// Hearing costs as much as looking for messages.
+constexpr unsigned misses_per_hearing = 16;
+
+}  // namespace
+
 DeviceRun::DeviceRun(DeviceParts parts, std::span<const Partner> sources, Rank self, Arrivals& arrivals,
-                     const StreamUse& use)
-    : parts_(std::move(parts)), rank_(self), arrivals_(arrivals), use_(use) {
+                     const StreamUse& use, Faults* faults)
+    : parts_(std::move(parts)), rank_(self), arrivals_(arrivals), use_(use), faults_(faults) {
   for (const Partner& source : sources)
     if (source.rank != self && source.bytes > 0) arrivals_.expect_pieces(source.rank, 1);
   waiting_.reserve(sources.size());
@@ -215,9 +222,11 @@ bool DeviceRun::go_on(bool block, bool until_arrival) {
     hand_over();
     if (until_arrival && arrivals_.any()) return false;
     const bool has_waiting = num_handed_over_ < waiting_.size();
-    const bool found = take_next(block && !(until_arrival && has_waiting), until_arrival || !block);
-    if (!found && !block) return false;
-    if (!found) std::this_thread::yield();
+    const bool may_wait = block && faults_ == nullptr && !(until_arrival && has_waiting);
+    if (take_next(may_wait, until_arrival || !block)) continue;
+    if (faults_ != nullptr && ++num_misses_ % misses_per_hearing == 0) faults_->hear();
+    if (!block) return false;
+    std::this_thread::yield();
   }
   if (drains() && use_.has_wait && !until_arrival && num_begun_ > 0) {
     // Only the stream waits: what it is given from now on finds the data.

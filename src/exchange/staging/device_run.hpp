@@ -51,9 +51,9 @@ struct DeviceParts {
 class DeviceRun : public Run, public Copies {
  public:
   /// Not collective. sources: of the exchange, each once; what `self` sends itself is handed over by others. arrivals: of the exchange that
-  /// the user has. use: outlives this.
+  /// the user has. use, faults: outlive this; null: errors stay this rank's.
   DeviceRun(DeviceParts parts, std::span<const Partner> sources, Rank self, Arrivals& arrivals,
-            const StreamUse& use);
+            const StreamUse& use, Faults* faults = nullptr);
   ~DeviceRun() override;
   /// The other exchange, bound to the mirrors, which may tell this of its pieces. Once, before all others.
   void carry_out_by(std::unique_ptr<Exchange::State> inner);
@@ -114,6 +114,7 @@ class DeviceRun : public Run, public Copies {
   Rank rank_;
   Arrivals& arrivals_;
   const StreamUse& use_;
+  Faults* faults_;
   device::Stream out_;
   device::Stream in_;
   device::Event begun_;
@@ -133,6 +134,7 @@ class DeviceRun : public Run, public Copies {
   bool has_taken_ = false;         // messages since the last drain
   std::vector<HandOver> waiting_;  // in the order of drains
   std::size_t num_handed_over_ = 0;
+  unsigned num_misses_ = 0;     // looks that found nothing
   std::int64_t num_begun_ = 0;  // drains, ever
   std::int64_t num_over_ = 0;   // that are known to be
   std::int64_t num_events_ = 0;

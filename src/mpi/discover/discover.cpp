@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include "core/partners.hpp"
 #include "core/support/table.hpp"
@@ -16,6 +18,7 @@
 #include "mpi/call.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/discover/gather.hpp"
+#include "mpi/discover/sparse.hpp"
 #include "mpi/wait.hpp"
 #include "nuice/core/error.hpp"
 
@@ -59,33 +62,14 @@ std::vector<Partner> by_count(const Communicator& comm, std::span<const Partner>
 }
 
 std::vector<Partner> by_consensus(const Communicator& comm, std::span<const Partner> row, int tag) {
-  std::vector<MPI_Request> sends(row.size(), MPI_REQUEST_NULL);
-  for (std::size_t i = 0; i < row.size(); ++i)
-    must(MPI_Issend(&row[i].bytes, 1, MPI_INT64_T, row[i].rank, tag, comm.get(), &sends[i]), "MPI_Issend");
+  SparseExchange::Box box;
+  for (const Partner& to : row) box.add(to.rank, std::as_bytes(std::span(&to.bytes, 1)));
+  SparseExchange sparse(comm, tag);
+  SparseExchange::Sums sums{};
+  const SparseExchange::Box& inbox = sparse.run(std::move(box), sums, sizeof(Bytes));
   std::vector<Partner> sources;
-  MPI_Request consensus = MPI_REQUEST_NULL;
-  bool all_received = false;  // what this rank sent
-  int all_through = 0;
-  Watch watch(comm, "MPI_Issend");
-  while (all_through == 0) {
-    int is_here = 0;
-    must(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm.get(), &is_here, MPI_STATUS_IGNORE), "MPI_Iprobe");
-    if (is_here != 0) {
-      sources.push_back(receive_one(comm, tag));
-      watch.found_something();
-      continue;
-    }
-    if (all_received) {
-      must(MPI_Test(&consensus, &all_through, MPI_STATUS_IGNORE), "MPI_Test");
-    } else {
-      int done = 0;
-      must(MPI_Testall(static_cast<int>(sends.size()), sends.data(), &done, MPI_STATUSES_IGNORE),
-           "MPI_Testall");
-      all_received = done != 0;
-      if (all_received) must(MPI_Ibarrier(comm.get(), &consensus), "MPI_Ibarrier");
-    }
-    if (all_through == 0) watch.found_nothing();
-  }
+  for (const auto& item : inbox.items)
+    std::memcpy(&sources.emplace_back(Partner{item.partner, 0}).bytes, inbox.of(item).data(), sizeof(Bytes));
   return sources;
 }
 

@@ -37,7 +37,7 @@ BroadcastSchedule make_reb(Rank num_ranks, std::span<const Rank> chain) {
   return schedule;
 }
 
-constexpr std::array table{
+constexpr std::array broadcaster_table{
     Broadcaster{.name = "lib",
                 .summary = "linear broadcast: the root sends to one rank after the other",
                 .source = "001 s.3.6",
@@ -71,7 +71,7 @@ std::vector<Rank> make_chain(Rank num_ranks, Rank root, std::span<const Rank> gr
 
 }  // namespace
 
-std::span<const Broadcaster> broadcasters() { return table; }
+std::span<const Broadcaster> broadcasters() { return broadcaster_table; }
 
 BroadcastSchedule make_broadcast(std::string_view name, Rank num_ranks, Rank root) {
   core::require_at_most_max_ranks(num_ranks);
@@ -82,7 +82,8 @@ BroadcastSchedule make_broadcast(std::string_view name, Rank num_ranks, Rank roo
 
 BroadcastSchedule make_broadcast(std::string_view name, Rank num_ranks, Rank root,
                                  std::span<const Rank> group) {
-  return core::require_row(table, "broadcast", name).make(num_ranks, make_chain(num_ranks, root, group));
+  return core::require_row(broadcaster_table, "broadcast", name)
+      .make(num_ranks, make_chain(num_ranks, root, group));
 }
 
 }  // namespace nuice

@@ -2,18 +2,15 @@
 // Schedules for hosts with several ranks, one port each (after 000 s.2.1: what may contend is a port, not a processor).
 //
 // A message between two hosts stands for the ranks' messages between them, back to back by (src, dst). A piece of it
-// is then pieces of those: Bundles translates. Straight (make_host_schedule), the pieces of one transfer between hosts
-// become one transfer after the other; combined, they stay one transfer, between the first ranks of the hosts.
+// is then pieces of those: Bundles translates. The pieces of one transfer between hosts become one transfer after the other.
 //
 // A row with phases_between_hosts colours the messages themselves, between hosts as vertices: fewer phases where hosts have different
 // numbers of messages for each other.
 #include <algorithm>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "nuice/core/error.hpp"
 #include "nuice/plan/host_schedule.hpp"
 #include "schedulers/derived/idle_phases.hpp"
 
@@ -96,21 +93,6 @@ Problem on_hosts(const Problem& problem, const CommMatrix& between) {
           .prefer_pairs = problem.prefer_pairs};
 }
 
-/// Gathering or scattering: all that a rank has for, or gets from, the others of its host is one transfer.
-class LocalPhase {
- public:
-  void add(Rank src, Rank dst, const Piece& piece) {
-    if (src != dst) pieces_[{src, dst}].push_back(piece);
-  }
-  void append_to(Schedule& schedule) const {
-    schedule.begin_phase();
-    for (const auto& [pair, pieces] : pieces_) schedule.add(pair.first, pair.second, pieces);
-  }
-
- private:
-  std::map<std::pair<Rank, Rank>, std::vector<Piece>> pieces_;
-};
-
 }  // namespace
 
 bool schedules_hosts(const Scheduler& scheduler) {
@@ -148,39 +130,6 @@ Schedule make_host_schedule(const Problem& problem, std::string_view name, const
   }
   phases.deal_inside(hosts);
   return phases.schedule();
-}
-
-Schedule make_combined_schedule(const Problem& problem, std::string_view name, const Hosts& hosts) {
-  if (find_scheduler(name).needs_topology())
-    throw Error(
-        ErrorCode::not_applicable,
-        std::string(name) + ": its network has ranks, not hosts, so it cannot order combined messages");
-  const CommMatrix& matrix = problem.matrix;
-  const CommMatrix between = host_matrix(matrix, hosts);
-  const Schedule plan = make_schedule(on_hosts(problem, between), name);
-  const Bundles bundles(matrix, between, hosts);
-  const auto speaker = [&hosts](Rank rank) { return hosts.first_rank(hosts.host_of(rank)); };
-  LocalPhase gather;
-  LocalPhase scatter;
-  for (MessageId id = 0; id < matrix.num_messages(); ++id) {
-    const auto [src, dst, bytes] = matrix.message(id);
-    const bool is_local = hosts.same(src, dst);
-    gather.add(src, is_local ? dst : speaker(src), {id, 0, bytes});
-    if (!is_local) scatter.add(speaker(dst), dst, {id, 0, bytes});
-  }
-  Schedule combined(matrix.num_ranks());
-  gather.append_to(combined);
-  std::vector<Piece> pieces;
-  for (PhaseId phase = 0; phase < plan.num_phases(); ++phase) {
-    combined.begin_phase();
-    for (const Transfer& transfer : plan.transfers(phase)) {
-      pieces.clear();
-      for (const Piece& piece : transfer.pieces) bundles.append(piece, pieces);
-      combined.add(hosts.first_rank(transfer.src), hosts.first_rank(transfer.dst), pieces);
-    }
-  }
-  scatter.append_to(combined);
-  return combined;
 }
 
 }  // namespace nuice

@@ -22,6 +22,13 @@ void require_room(std::size_t num_colours) {
 
 Palette::Palette(std::vector<Bytes> limits, const Palette* earlier)
     : limits_(std::move(limits)), step_(std::max<std::size_t>(1, limits_.size() / 128)) {
+  // A colour for the largest messages may cost as much as hundreds of others: 1 % of W is worth 20 rounds. Two
+  // of mean size are free.
+  constexpr double rounds_for_w = 2048;
+  constexpr double free_colours = 2;
+  const double whole = std::accumulate(limits_.begin(), limits_.end(), 0.0);
+  bytes_a_round_ = whole / rounds_for_w;
+  if (!limits_.empty()) bytes_left_ = free_colours * whole / static_cast<double>(limits_.size());
   if (earlier != nullptr) {
     constexpr std::size_t part_of_colours = 20;
     soon_ = limits_.size() + std::max<std::size_t>(1, limits_.size() / part_of_colours);
@@ -41,9 +48,9 @@ void Palette::keep(std::span<const std::uint8_t> used) {
 bool Palette::needs_more(std::uint64_t unsettled) {
   // With a colour to spare at every rank, that many rounds settle more than a third of what is left (D = 64); with none, holes
   // vanish only where two of them meet, ever more rarely.
-  // Where sizes are skewed a colour for the largest costs as much as hundreds of others, and patience less.
-  const std::size_t patience = is_skewed() ? 256 : 16;
+  constexpr std::size_t patience = 16;
   constexpr std::size_t short_patience = 3;
+  bytes_left_ += bytes_a_round_;
   history_.push_back(unsettled);
   const auto before = [this](std::size_t rounds) { return history_[history_.size() - 1 - rounds]; };
   const bool comes_soon = limits_.size() < soon_ && history_.size() > short_patience;
@@ -59,10 +66,16 @@ void Palette::add(const SizeCounts& unsettled) {
   if (is_flat()) {
     limits_.insert(limits_.end(), count, limits_.front());
   } else {
-    const std::size_t turns = is_skewed() ? 8 : 2;
-    const double from = num_added_ % turns + 1 < turns ? 0.5 : 0;
-    for (std::size_t i = 0; i < count; ++i)
-      limits_.push_back(unsettled.size_below((static_cast<double>(i) + from) / static_cast<double>(count)));
+    constexpr double part_for_smaller = 1.0 / 16;  // the rest is saved for the large ones
+    const double from = num_added_ % 4 < 3 ? 0.5 : 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      Bytes limit = unsettled.size_below((static_cast<double>(i) + from) / static_cast<double>(count));
+      if (limits_.size() >= soon_ && static_cast<double>(limit) > bytes_left_)
+        limit = unsettled.size_within(static_cast<Bytes>(bytes_left_ * part_for_smaller));
+      if (limit == 0) continue;
+      limits_.push_back(limit);
+      bytes_left_ -= static_cast<double>(limit);
+    }
   }
   ++num_added_;
   history_.clear();
@@ -81,14 +94,24 @@ Bytes SizeCounts::size_below(double share) const {
   std::int64_t above = 0;
   for (std::size_t i = counts_.size(); i-- > 0;) {
     above += counts_[i];
-    if (above <= wanted) continue;
-    const std::size_t power = i / classes_of_a_power;
-    const std::uint64_t next =
-        classes_of_a_power + i % classes_of_a_power + 1;  // the least after the class, in quarters
-    const std::uint64_t end = power < 2 ? (next + (4U >> power) - 1) >> (2 - power) : next << (power - 2);
-    return static_cast<Bytes>(end - 1);
+    if (above > wanted) return most_of(i);
   }
   return 0;
+}
+
+Bytes SizeCounts::size_within(Bytes most) const {
+  for (std::size_t i = counts_.size(); i-- > 0;)
+    if (counts_[i] > 0 && most_of(i) <= most) return most_of(i);
+  return 0;
+}
+
+/// What messages of a class have at most.
+Bytes SizeCounts::most_of(std::size_t index) {
+  const std::size_t power = index / classes_of_a_power;
+  const std::uint64_t next =
+      classes_of_a_power + index % classes_of_a_power + 1;  // the least after the class, in quarters
+  const std::uint64_t end = power < 2 ? (next + (4U >> power) - 1) >> (2 - power) : next << (power - 2);
+  return static_cast<Bytes>(end - 1);
 }
 
 }  // namespace nuice::distributed

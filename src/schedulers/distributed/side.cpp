@@ -8,6 +8,11 @@ namespace {
 
 constexpr std::uint32_t fresh = 1U << 31;  // got its colour in this turn
 
+// Two holes that walk around the same cycle, one behind the other, never meet. So now and then one stays where it is; not in the
+// first rounds, in which nearly all holes vanish anyway.
+constexpr std::uint32_t rounds_without_waiting = 12;
+constexpr std::uint64_t one_in_waits = 8;
+
 Rank distance(Rank self, Rank partner, Rank num_ranks) {
   return partner >= self ? partner - self : partner - self + num_ranks;
 }
@@ -73,7 +78,7 @@ void Turn::collect_free(const Side& side, std::size_t wanted, Random* random) {
   free_.clear();
   const std::size_t size = palette_.size();
   const std::size_t num_free = size - side.colours.size();  // at least; those of the holes come on top
-  const bool can_guess = random != nullptr && num_free > size / 2 && 4 * wanted < size;
+  const bool can_guess = palette_.is_flat() && random != nullptr && num_free > size / 2 && 4 * wanted < size;
   if (can_guess) {
     constexpr std::uint32_t taken = fresh - 1;
     while (free_.size() < wanted) {
@@ -103,7 +108,14 @@ Colour Turn::take_free(Bytes bytes) {
   return no_colour;
 }
 
-/// A colour that a smaller message has, which is offered another: the smallest one whose colour will do. no_colour if there is none.
+/// A free colour, or one that a smaller message loses. no_colour if there is none.
+Colour Turn::take_colour(const Side& side, Bytes bytes) {
+  const Colour colour = take_free(bytes);
+  return colour != no_colour ? colour : evict(side, bytes);
+}
+
+/// A colour that a smaller message has, which is offered another: the smallest one whose colour will do. If none is free for that
+/// one either, a still smaller one makes way. no_colour if there is none.
 Colour Turn::evict(const Side& side, Bytes bytes) {
   Edge smallest = 0;
   Bytes least = bytes;
@@ -115,11 +127,9 @@ Colour Turn::evict(const Side& side, Bytes bytes) {
     least = side.bytes[edge];
   }
   if (least == bytes) return no_colour;
-  const Colour other = take_free(least);
-  if (other == no_colour) return no_colour;
   const Colour colour = std::exchange(side.colours[smallest], no_colour);
   at_[colour] = 0;
-  keep_for(side, smallest, other);
+  keep_for(side, smallest, take_colour(side, least));
   return colour;
 }
 
@@ -156,7 +166,7 @@ bool Turn::steal(const Side& side, const Hole& hole, std::vector<Letter>& out) {
     const Colour colour = hole.letter->offered[i];
     if (at_[colour] == 0 || (at_[colour] & fresh) != 0) continue;
     const Edge loser = at_[colour] - 1;
-    const Colour other = take_free(side.bytes[loser]);
+    const Colour other = take_colour(side, side.bytes[loser]);
     if (other == no_colour) continue;
     side.colours[loser] = no_colour;
     keep_for(side, loser, other);
@@ -236,12 +246,11 @@ void Turn::take(const Side& side, std::span<const Letter> in, std::uint32_t roun
   std::erase_if(holes_, [&](const Hole& hole) { return match(side, hole, out); });
   if (!holes_.empty()) {
     collect_free(side, Letter::most_offered * holes_.size(), &random);
-    for (const Hole& hole : holes_)
-      if (!steal(side, hole, out)) {
-        const Bytes bytes = side.bytes[hole.edge];
-        const Colour colour = take_free(bytes);
-        keep_for(side, hole.edge, colour != no_colour ? colour : evict(side, bytes));
-      }
+    for (const Hole& hole : holes_) {
+      const bool waits = round > rounds_without_waiting && random.below(one_in_waits) == 0;
+      if (waits || !steal(side, hole, out))
+        keep_for(side, hole.edge, take_colour(side, side.bytes[hole.edge]));
+    }
     send_offers(side, out);
   }
   unmark(side);

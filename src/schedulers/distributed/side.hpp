@@ -79,8 +79,9 @@ class Turn {
   void order_holes(const Side& side, Random& random);
   void collect_free(const Side& side, std::size_t wanted, Random* random);
   Colour take_free(Bytes bytes);
-  void keep_as_example(const Side& side, std::vector<Edge>& holes);
+  Colour take_colour(const Side& side, Bytes bytes);
   Colour evict(const Side& side, Bytes bytes);
+  void keep_as_example(const Side& side, std::vector<Edge>& holes);
   void give(const Side& side, Edge edge, Colour colour, std::vector<Letter>& out);
   bool match(const Side& side, const Hole& hole, std::vector<Letter>& out);
   bool steal(const Side& side, const Hole& hole, std::vector<Letter>& out);

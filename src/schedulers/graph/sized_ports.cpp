@@ -9,9 +9,9 @@
 
 namespace nuice::sched {
 
-SizedPorts::SizedPorts(const CutMessages& pieces)
-    : num_senders_(static_cast<Port>(pieces.num_ranks())),
-      ids_(core::ids_by_size(pieces.bytes())),
+SizedPorts::SizedPorts(const CommMatrix& matrix)
+    : num_senders_(static_cast<Port>(matrix.num_ranks())),
+      ids_(core::ids_by_size(matrix)),
       bytes_(ids_.size()),
       ends_(ids_.size()),
       same_size_end_(ids_.size()),
@@ -22,8 +22,8 @@ SizedPorts::SizedPorts(const CutMessages& pieces)
   std::iota(next_.begin(), next_.end(), Place{0});
   for (Place place = 0; place < num_messages(); ++place) {
     const MessageId id = ids_[place];
-    bytes_[place] = pieces.bytes()[id];
-    ends_[place] = {static_cast<Port>(pieces.src(id)), num_senders_ + static_cast<Port>(pieces.dst(id))};
+    bytes_[place] = matrix.bytes(id);
+    ends_[place] = {static_cast<Port>(matrix.src(id)), num_senders_ + static_cast<Port>(matrix.dst(id))};
     ++begin_[ends_[place].sender + 1];
     ++begin_[ends_[place].receiver + 1];
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages that are left of a matrix, or pieces of them, largest first: of all ranks together and of each rank's two
+// The messages that are left of a matrix, largest first: of all ranks together and of each rank's two
 // ports, the one it sends through and the one it receives through. 36 bytes per message.
 #pragma once
 
@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "nuice/core/comm_matrix.hpp"
-#include "schedulers/graph/cut_messages.hpp"
 
 namespace nuice::sched {
 
@@ -22,8 +21,7 @@ class SizedPorts {
     Port receiver;
   };
 
-  explicit SizedPorts(const CommMatrix& matrix) : SizedPorts(CutMessages(matrix)) {}
-  explicit SizedPorts(const CutMessages& pieces);
+  explicit SizedPorts(const CommMatrix& matrix);
 
   Port num_senders() const { return num_senders_; }
   Port num_ports() const { return 2 * num_senders_; }
@@ -53,7 +51,7 @@ class SizedPorts {
   void remove(Port port, Place place);
 
   Port num_senders_;
-  std::vector<MessageId> ids_;           // by place: of messages, or of pieces
+  std::vector<MessageId> ids_;           // by place
   std::vector<Bytes> bytes_;             // by place
   std::vector<Ends> ends_;               // by place
   std::vector<Place> same_size_end_;     // by place
