@@ -110,8 +110,7 @@ template <typename Data>
 bool KeptCalls::is_same(const SideKey& key, const Blocks<Data>& blocks, std::size_t count) {
   if (key.data != blocks.data || key.element_bytes != blocks.element_bytes || key.room != blocks.room ||
       key.each_has_a_type != blocks.each_has_a_type || key.place != device::locate(blocks.data) ||
-      blocks.types.size() < key.types.size() ||
-      (key.types.empty() && count > 0 && !blocks.types.empty()))
+      blocks.types.size() < key.types.size() || (key.types.empty() && count > 0 && !blocks.types.empty()))
     return false;
   if (!are_same(key.counts, blocks.counts, count) || !are_same(key.displs, blocks.displs, count))
     return false;
