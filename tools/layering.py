@@ -46,7 +46,7 @@ ALLOWED = {
     "exchange/combine": EXECUTORS | {"exchange/shared_memory"},
     "exchange/choose": PLANNING | {"exchange/plan", "exchange/contest"},
     "exchange/calls": PLANNING
-    | {"device", "exchange/exec", "exchange/plan", "exchange/shared_memory", "exchange/staging"},
+    | {"device", "exchange/exec", "exchange/plan", "exchange/shared_memory", "exchange/staging", "flow"},
     "exchange/plan": PLANNING
     | EXECUTORS
     | {

@@ -4,17 +4,24 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <memory>
 
 #include "mpi/call.hpp"
+#include "mpi/communicator.hpp"
 
 namespace nuice::mpi {
+
+/// What is remembered of a communicator holds until an object of that type goes.
+template <typename Object>
+inline std::atomic<unsigned> num_deleted_attributes = 0;
 
 template <typename Object>
 int attribute_key() {
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;
     const auto forget = [](MPI_Comm, int, void* value, void*) -> int {
+      ++num_deleted_attributes<Object>;
       delete static_cast<Object*>(value);
       return MPI_SUCCESS;
     };
@@ -34,13 +41,28 @@ Object* find_attribute(MPI_Comm comm) {
   return found != 0 ? static_cast<Object*>(value) : nullptr;
 }
 
-/// The one that there is, or make()'s, which may be collective: all ranks have one or none has.
+/// The one that there is, or make()'s, which may be collective: all ranks have one or none has. Throws Error as check_parent(). Of the
+/// communicator that this thread has asked for last MPI is not asked again.
 template <typename Object, typename Make>
 Object& attribute_of(MPI_Comm comm, Make&& make) {
-  if (Object* const found = find_attribute<Object>(comm)) return *found;
-  std::unique_ptr<Object> made = make();
-  must(MPI_Comm_set_attr(comm, attribute_key<Object>(), made.get()), "MPI_Comm_set_attr");
-  return *made.release();
+  struct Last {
+    MPI_Comm comm = MPI_COMM_NULL;
+    Object* object = nullptr;
+    unsigned num_deleted = 0;
+  };
+  static thread_local Last last;
+  const unsigned now = num_deleted_attributes<Object>.load(std::memory_order_acquire);
+  if (last.object != nullptr && last.comm == comm && last.num_deleted == now && may_be_used(comm))
+    return *last.object;
+  check_parent(comm);
+  Object* object = find_attribute<Object>(comm);
+  if (object == nullptr) {
+    std::unique_ptr<Object> made = make();
+    must(MPI_Comm_set_attr(comm, attribute_key<Object>(), made.get()), "MPI_Comm_set_attr");
+    object = made.release();
+  }
+  last = {comm, object, now};
+  return *object;
 }
 
 }  // namespace nuice::mpi

@@ -313,12 +313,13 @@ TEST_F(KeptCalls, LaterErrorsReachFirstCallsWithNeighbours) {
   expect_as_mpi(ring, out, in, 3);
   MPI_Barrier(comm_);  // without messages no rank waits for others in the call above
   if (is_last) out.counts[0] = -1;
-  test::expect_error(ErrorCode::invalid_argument, "block 0, to rank 0, has -1 elements", [&] {
-    alltoallv(ring, out.data, out.counts, out.displs, in.data, in.counts, in.displs);
-    Side to(2, [](int) { return 5; });
-    Side from(2, [](int) { return 5; });
-    neighbor_alltoallv(ring, to.data, to.counts, to.displs, from.data, from.counts, from.displs);
-  });
+  for (int call = 0; call < 2; ++call)  // the second one waits for none
+    test::expect_error(ErrorCode::invalid_argument, "block 0, to rank 0, has -1 elements", [&] {
+      alltoallv(ring, out.data, out.counts, out.displs, in.data, in.counts, in.displs);
+      Side to(2, [](int) { return 5; });
+      Side from(2, [](int) { return 5; });
+      neighbor_alltoallv(ring, to.data, to.counts, to.displs, from.data, from.counts, from.displs);
+    });
   MPI_Comm_free(&ring);
 }
 

@@ -15,6 +15,7 @@
 #include <mpi.h>
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -40,6 +41,8 @@ class Integers {
 
   bool is_null() const { return data_ == nullptr; }
   std::size_t size() const { return size_; }
+  /// Of the first `count` of them, of which there are as many.
+  std::span<const std::byte> bytes(std::size_t count) const { return {data_, count * each_}; }
   std::int64_t operator[](std::size_t i) const {
     return each_ == sizeof(std::int32_t) ? at<std::int32_t>(i) : at<std::int64_t>(i);
   }

@@ -5,8 +5,8 @@
 //   for (std::size_t i = 0; i < received.sources.size(); ++i)
 //     use(received.sources[i].rank, received.message<double>(i));
 //
-// Short messages travel at once, by MPI; long ones once their receivers know their sizes. What this needs is kept with the
-// communicator from the first call on.
+// Inside a host messages of up to 32 KiB go through memory that its ranks share. Between hosts short messages travel at once, by MPI;
+// long ones once their receivers know their sizes. What this needs is kept with the communicator from the first call on.
 #pragma once
 
 #include <mpi.h>
@@ -34,7 +34,7 @@ struct Received {
 };
 
 /// Collective over comm. sends: any messages, to itself too, several to a rank, empty ones are none. Returns when all that this rank sends
-/// may be overwritten and all that it receives is here. Cost: one sum over the ranks, and about a message's time for each message.
+/// may be overwritten and all that it receives is here. Cost: about a message's time for each message, and between hosts one sum over the ranks.
 /// Throws Error, the same on all ranks: invalid_argument for a rank that is none, a negative count, no datatype or a communicator as Plan
 /// has it; limit; mpi.
 Received sparse_alltoallv(MPI_Comm comm, std::span<const Outgoing> sends);

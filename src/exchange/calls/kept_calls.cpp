@@ -4,22 +4,16 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <iterator>
 #include <string>
-#include <thread>
 #include <utility>
 
-#include "core/support/pause.hpp"
 #include "core/text/names.hpp"
 #include "exchange/calls/call_side.hpp"
-#include "exchange/exec/direct_run.hpp"
-#include "exchange/plan/options.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/attribute.hpp"
 #include "mpi/call.hpp"
-#include "mpi/collective.hpp"
-#include "mpi/host/host_ranks.hpp"
 #include "mpi/host/looking.hpp"
+#include "mpi/observing.hpp"
 #include "mpi/wait.hpp"
 #include "nuice/core/error.hpp"
 
@@ -28,7 +22,7 @@ namespace {
 
 /// Shapes of calls, each of which keeps its memory. The one used longest ago goes; time steps have fewer.
 constexpr std::size_t most_kept = 16;
-enum CallTag : int { fault_tag, letter_tag };
+enum CallTag : int { fault_tag = DirectRun::tag + 1, letter_tag };
 /// After so much time without a call the others may have failed, and have stopped waiting: Requests::await_sends().
 constexpr double late_s = 0.25;
 /// For news to come from MPI, which takes in a few messages at a time. There is a least number of looks, too: where ranks
@@ -56,17 +50,15 @@ std::int64_t number_of(MPI_Datatype type) {
   return reinterpret_cast<std::intptr_t>(value);
 }
 
-bool are_same(const std::vector<std::int64_t>& kept, const Integers& values) {
-  if (values.is_null() || values.size() < kept.size()) return kept.empty();
-  for (std::size_t i = 0; i < kept.size(); ++i)
-    if (kept[i] != values[i]) return false;
-  return true;
+bool are_same(const std::vector<std::byte>& kept, const Integers& values, std::size_t count) {
+  if (values.is_null() || values.size() < count) return kept.empty();
+  const auto bytes = values.bytes(count);
+  return bytes.size() == kept.size() && std::memcmp(bytes.data(), kept.data(), bytes.size()) == 0;
 }
 
-std::vector<std::int64_t> copy_of(const Integers& values, std::size_t count) {
-  std::vector<std::int64_t> copy(count);
-  for (std::size_t i = 0; i < count; ++i) copy[i] = values[i];
-  return copy;
+std::vector<std::byte> copy_of(const Integers& values, std::size_t count) {
+  const auto bytes = values.bytes(count);
+  return {bytes.begin(), bytes.end()};
 }
 
 template <typename Message>
@@ -76,43 +68,27 @@ std::vector<std::int64_t> bytes_by_rank(std::span<const Message> messages, Rank 
   return bytes;
 }
 
-/// Moves those that are not near to `far`.
-template <typename Message, typename IsNear>
-void split(std::vector<Message>& all, std::vector<Message>& far, IsNear&& is_near) {
-  std::ranges::copy_if(all, std::back_inserter(far), [&](const Message& each) { return !is_near(each); });
-  std::erase_if(all, [&](const Message& each) { return !is_near(each); });
+/// Those that the mail does not carry.
+template <typename Message>
+std::vector<DirectMessage> direct_of(const HostMail& mail, const std::vector<Message>& messages,
+                                     Rank num_ranks) {
+  const auto bytes = bytes_by_rank(std::span<const Message>(messages), num_ranks);
+  std::vector<DirectMessage> direct;
+  for (const auto& [partner, data, count, type] : messages)
+    if (count > 0 && !mail.carries(partner, bytes[static_cast<std::size_t>(partner)]))
+      direct.push_back({partner, {static_cast<std::byte*>(const_cast<void*>(data)), count, type}});
+  return direct;
 }
 
 }  // namespace
 
 KeptCalls::KeptCalls(MPI_Comm parent)
-    : comm_(parent, 0),
-      faults_({std::shared_ptr<void>(), &comm_}, fault_tag),
-      all_(Neighbours::all_ranks(parent)) {
-  const PlanOptions options = with_environment(comm_, {}).options;
-  comm_.set_watchdog(options.watchdog_s);
-  std::vector<Rank> near;
-  if (options.hosts == auto_name) near = ranks_of_this_host(comm_);
-  mail_.emplace(comm_, near);
-  if (std::ssize(near) == comm_.num_ranks()) return;
-  exchanger_.emplace(parent, ExchangerOptions{.watchdog_s = options.watchdog_s});
-}
+    : comm_(std::make_shared<Communicator>(parent, 0)),
+      faults_(comm_, fault_tag),
+      mail_(*comm_),
+      all_(Neighbours::all_ranks(parent)) {}
 
 KeptCalls::~KeptCalls() = default;
-
-bool KeptCalls::Kept::is_far_active() const {
-  return far && far->state_->standing != Exchange::State::Standing::idle;
-}
-
-void KeptCalls::Kept::cancel() noexcept {
-  if (is_far_active()) far->state_->run->cancel();
-  near.cancel();
-}
-
-void KeptCalls::Kept::await_sends(Rank gone) noexcept {
-  if (is_far_active()) static_cast<DirectRun&>(*far->state_->run).await_sends(gone);
-  near.await_sends(gone);
-}
 
 template <typename Data>
 KeptCalls::SideKey KeptCalls::key_of(const Blocks<Data>& blocks, std::size_t count) {
@@ -133,11 +109,11 @@ KeptCalls::SideKey KeptCalls::key_of(const Blocks<Data>& blocks, std::size_t cou
 template <typename Data>
 bool KeptCalls::is_same(const SideKey& key, const Blocks<Data>& blocks, std::size_t count) {
   if (key.data != blocks.data || key.element_bytes != blocks.element_bytes || key.room != blocks.room ||
-      key.each_has_a_type != blocks.each_has_a_type || key.counts.size() != count ||
-      key.place != device::locate(blocks.data) || blocks.types.size() < key.types.size() ||
-      (key.types.empty() && count > 0 && !blocks.types.empty()))
+      key.each_has_a_type != blocks.each_has_a_type || key.place != device::locate(blocks.data) ||
+      blocks.types.size() < key.types.size() || (key.types.empty() && count > 0 && !blocks.types.empty()))
     return false;
-  if (!are_same(key.counts, blocks.counts) || !are_same(key.displs, blocks.displs)) return false;
+  if (!are_same(key.counts, blocks.counts, count) || !are_same(key.displs, blocks.displs, count))
+    return false;
   for (std::size_t i = 0; i < key.types.size(); ++i) {
     const bool is_as_before = i > 0 && blocks.types[i] == blocks.types[i - 1];
     if (key.types[i] != (is_as_before ? key.types[i - 1] : number_of(blocks.types[i]))) return false;
@@ -160,12 +136,12 @@ KeptCalls::Messages KeptCalls::messages_of(const Neighbours& partners, const Cal
       messages.sends = CallSide(call.send, partners.destinations).messages();
     }
   } catch (const Error& error) {
-    throw Error(error.code(), rank_name(comm_.rank()) + ": " + error.what());
+    throw Error(error.code(), rank_name(comm_->rank()) + ": " + error.what());
   }
   for (std::size_t i = 1; partners.are_opposite && i < messages.sends.size(); i += 2)
     std::swap(messages.sends[i - 1], messages.sends[i]);
   if (call.is_in_place) {
-    std::erase_if(messages.receives, [this](const Incoming& each) { return each.from == comm_.rank(); });
+    std::erase_if(messages.receives, [this](const Incoming& each) { return each.from == comm_->rank(); });
     for (const auto& [from, data, count, type] : messages.receives)
       messages.sends.push_back({from, data, count, type});
   }
@@ -174,17 +150,17 @@ KeptCalls::Messages KeptCalls::messages_of(const Neighbours& partners, const Cal
 
 /// Collective. Throws Error mismatch, on all ranks, with a pair whose ends differ.
 void KeptCalls::compare_sizes(const Messages& messages) const {
-  const auto sent = bytes_by_rank(std::span<const Outgoing>(messages.sends), comm_.num_ranks());
-  const auto expected = bytes_by_rank(std::span<const Incoming>(messages.receives), comm_.num_ranks());
+  const auto sent = bytes_by_rank(std::span<const Outgoing>(messages.sends), comm_->num_ranks());
+  const auto expected = bytes_by_rank(std::span<const Incoming>(messages.receives), comm_->num_ranks());
   std::vector<std::int64_t> coming(sent.size());
   MPI_Request request = MPI_REQUEST_NULL;
-  must(MPI_Ialltoall(sent.data(), 1, MPI_INT64_T, coming.data(), 1, MPI_INT64_T, comm_.get(), &request),
+  must(MPI_Ialltoall(sent.data(), 1, MPI_INT64_T, coming.data(), 1, MPI_INT64_T, comm_->get(), &request),
        "MPI_Ialltoall");
-  wait(comm_, request, "MPI_Ialltoall");
-  all_or_none(comm_, [&] {
+  wait(*comm_, request, "MPI_Ialltoall");
+  all_or_none(*comm_, [&] {
     for (std::size_t from = 0; from < coming.size(); ++from)
       if (coming[from] != expected[from])
-        throw Error(ErrorCode::mismatch, pair_name(static_cast<Rank>(from), comm_.rank()) + ": " +
+        throw Error(ErrorCode::mismatch, pair_name(static_cast<Rank>(from), comm_->rank()) + ": " +
                                              std::to_string(coming[from]) + " bytes are sent, " +
                                              std::to_string(expected[from]) + " are expected");
   });
@@ -193,12 +169,13 @@ void KeptCalls::compare_sizes(const Messages& messages) const {
 /// Collective. One that has failed in a call of the other kind does not come, but has told so.
 void KeptCalls::meet() {
   MPI_Request request = MPI_REQUEST_NULL;
-  must(MPI_Ibarrier(comm_.get(), &request), "MPI_Ibarrier");
-  for (Watch watch(comm_, "alltoallv()");; watch.found_nothing()) {
+  must(MPI_Ibarrier(comm_->get(), &request), "MPI_Ibarrier");
+  for (Watch watch(*comm_, "alltoallv()");; watch.found_nothing()) {
     int is_done = 0;
     must(MPI_Test(&request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
     if (is_done != 0) return;
-    faults_.hear();
+    failed_ = attempt(comm_->rank(), [this] { faults_.hear(); });
+    if (failed_) throw Error(*failed_);
   }
 }
 
@@ -206,7 +183,7 @@ void KeptCalls::agree_on_first(const Neighbours& partners, const CallArguments& 
   if (is_compared_[call.is_neighbor]) return;
   if (is_compared_[!call.is_neighbor]) meet();
   Messages messages;
-  all_or_none(comm_, [&] { messages = messages_of(partners, call); });
+  all_or_none(*comm_, [&] { messages = messages_of(partners, call); });
   compare_sizes(messages);
   is_compared_[call.is_neighbor] = true;
 }
@@ -228,7 +205,7 @@ KeptCalls::Kept* KeptCalls::find(const Neighbours& partners, const CallArguments
 KeptCalls::Kept& KeptCalls::add(const Neighbours& partners, const CallArguments& call) {
   Messages messages = messages_of(partners, call);
   std::unique_ptr<StagedMessages> staged =
-      StagedMessages::of(messages.sends, messages.receives, comm_.rank());
+      StagedMessages::of(messages.sends, messages.receives, comm_->rank());
   if (staged) messages = {staged->sends(), staged->receives()};
   std::vector<SharedCopy> copies;
   std::unique_ptr<std::byte[]> memory;
@@ -244,7 +221,7 @@ KeptCalls::Kept& KeptCalls::add(const Neighbours& partners, const CallArguments&
       messages.sends[i] = {messages.sends[i].to, memory.get() + copies[i].begin, copies[i].bytes};
   }
   SelfCopy self;
-  const auto is_own = [this](Rank rank) { return rank == comm_.rank(); };
+  const auto is_own = [this](Rank rank) { return rank == comm_->rank(); };
   const auto from = std::ranges::find_if(messages.sends, is_own, &Outgoing::to);
   const auto to = std::ranges::find_if(messages.receives, is_own, &Incoming::from);
   if (!call.is_neighbor && from != messages.sends.end() && to != messages.receives.end() &&
@@ -253,63 +230,49 @@ KeptCalls::Kept& KeptCalls::add(const Neighbours& partners, const CallArguments&
     self = {from->data, to->data, static_cast<std::size_t>(from->count * size_of(from->type))};
     from->count = to->count = 0;
   }
-  Messages far;
-  split(messages.sends, far.sends, [this](const Outgoing& each) { return is_near(each.to); });
-  split(messages.receives, far.receives, [this](const Incoming& each) { return is_near(each.from); });
-  std::optional<Exchange> of_far;
-  if (exchanger_) of_far = exchanger_->bind(far.sends, far.receives);
-  auto made = std::make_unique<Kept>(
-      Kept{.is_neighbor = call.is_neighbor,
-           .is_in_place = call.is_in_place,
-           .send = call.is_in_place ? SideKey() : key_of(call.send, partners.destinations.size()),
-           .receive = key_of(call.receive, partners.sources.size()),
-           .copies = std::move(copies),
-           .memory = std::move(memory),
-           .staged = std::move(staged),
-           .self = self,
-           .near = NearCall(*mail_, comm_, letter_tag, messages.sends, messages.receives),
-           .far = std::move(of_far)});
+  std::unique_ptr<Kept> made(
+      new Kept{.is_neighbor = call.is_neighbor,
+               .is_in_place = call.is_in_place,
+               .send = call.is_in_place ? SideKey() : key_of(call.send, partners.destinations.size()),
+               .receive = key_of(call.receive, partners.sources.size()),
+               .copies = std::move(copies),
+               .memory = std::move(memory),
+               .staged = std::move(staged),
+               .self = self,
+               .near = NearCall(mail_, *comm_, letter_tag, messages.sends, messages.receives),
+               .direct = DirectRun(comm_, is_broken_, direct_of(mail_, messages.sends, comm_->num_ranks()),
+                                   direct_of(mail_, messages.receives, comm_->num_ranks()), nullptr)});
   if (kept_.size() == most_kept) kept_.pop_back();
   return **kept_.insert(kept_.begin(), std::move(made));
 }
 
-bool KeptCalls::is_near(Rank rank) const {
-  return !exchanger_ || std::ranges::binary_search(mail_->near(), rank);
-}
-
-/// tests_mpi: which gives the core away where others need it.
-void KeptCalls::wait_a_little(unsigned looks, bool tests_mpi) {
-  if (looks % looks_per_progress == 0) faults_.hear();
-  if (mail_->is_oversubscribed() ? !tests_mpi : looks % looks_before_yield == 0)
-    std::this_thread::yield();
-  else
-    pause_briefly();
-}
-
 void KeptCalls::carry_out(Kept& kept) {
-  const bool tests_mpi = kept.far || kept.near.has_requests();
+  const bool tests_mpi = !kept.direct.is_empty() || kept.near.may_need_mpi();
   if (tests_mpi) listen_if_late();
   const Number number = ++number_;
+  const auto which = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(&kept));
+  observe_begin(Region::exchange, which);
   if (kept.staged) kept.staged->fetch();
-  for (const SharedCopy& copy : kept.copies) copy.to_memory(kept.memory.get(), comm_.get());
-  kept.near.start_receives();
-  if (kept.far) kept.far->start();
+  for (const SharedCopy& copy : kept.copies) copy.to_memory(kept.memory.get(), comm_->get());
+  kept.direct.start();
+  kept.near.start();
   if (kept.self.bytes > 0) std::memcpy(kept.self.to, kept.self.from, kept.self.bytes);
   std::optional<Watch> watch;
-  bool is_written = false;
   bool is_near_done = false;
-  bool is_far_done = !kept.far;
   for (unsigned looks = 1;; ++looks) {
-    if (!is_written) is_written = kept.near.write(number);
-    if (is_written && !is_near_done) is_near_done = kept.near.advance(number);
-    if (!is_far_done) is_far_done = kept.far->test();
-    if (is_near_done && is_far_done) break;
-    wait_a_little(looks, tests_mpi);
-    if (!comm_.watches()) continue;
-    if (!watch) watch.emplace(comm_, "alltoallv()");
+    if (!is_near_done) is_near_done = kept.near.advance(number);
+    if (kept.direct.advance(false) && is_near_done) break;
+    if (looks % looks_per_progress == 0) {
+      faults_.hear();
+      kept.near.look_for_shorter(number);
+    }
+    wait_for_a_look(looks, mail_.is_oversubscribed(), tests_mpi);
+    if (!comm_->watches()) continue;
+    if (!watch) watch.emplace(*comm_, "alltoallv()");
     watch->found_nothing();
   }
   if (kept.staged) kept.staged->deliver();
+  observe_end(Region::exchange, which);
 }
 
 void KeptCalls::listen_if_late() {
@@ -322,16 +285,17 @@ void KeptCalls::run(MPI_Comm parent, const CallArguments& call) {
   if (failed_) throw Error(*failed_);
   const Neighbours& partners = partners_of(parent, call);
   agree_on_first(partners, call);
-  const Outcome wrong = attempt(comm_.rank(), [&] {
+  const Outcome wrong = attempt(comm_->rank(), [&] {
     Kept* const kept = call.fault ? nullptr : find(partners, call);
     carry_out(kept != nullptr ? *kept : add(partners, call));
   });
   if (!wrong) return;
-  for (const auto& kept : kept_) kept->cancel();
+  for (const auto& kept : kept_) kept->direct.cancel(), kept->near.cancel();
   faults_.tell(*wrong);
   failed_ = wrong;
   for (auto& kept : kept_) {
-    kept->await_sends(faults_.heard_from());
+    kept->direct.await_sends(faults_.heard_from());
+    kept->near.await_sends(faults_.heard_from());
     leave_to_mpi(std::move(kept));
   }
   kept_.clear();
@@ -339,7 +303,6 @@ void KeptCalls::run(MPI_Comm parent, const CallArguments& call) {
 }
 
 void run_kept(MPI_Comm comm, const CallArguments& call) {
-  check_parent(comm);
   attribute_of<KeptCalls>(comm, [&] { return std::make_unique<KeptCalls>(comm); }).run(comm, call);
 }
 

@@ -2,9 +2,9 @@
 // MPI_Alltoallv and its relatives without init: what a call needs is kept with the communicator, and found again by its arguments.
 //
 // A rank cannot know whether others have changed their counts: only the two ends of a message see that its bytes changed. So nothing may
-// depend on what a third rank passes. Messages inside a host go through memory that its ranks share, or by MPI (host_mail.hpp), all
-// others as an exchanger carries them out (exchanger.hpp). Both need nothing but that the two ends of a message call with the same bytes,
-// as MPI does. Each rank finds what it has kept, or makes it again, by itself and without communication; the other end cannot tell.
+// depend on what a third rank passes. Short messages inside a host go through memory that its ranks share (host_mail.hpp), all others
+// as without a plan (direct_run.hpp). Both need nothing but that the two ends of a message call with the same bytes, as MPI does. Each
+// rank finds what it has kept, or makes it again, by itself and without communication; the other end cannot tell.
 //
 // Errors: the first call on a communicator compares the bytes of all pairs, and fails on all ranks or none. Later, a rank that finds
 // something wrong tells all others, which look for that while they wait; they fail in this call or, if they were done with it, in
@@ -22,6 +22,7 @@
 
 #include "exchange/calls/host_mail.hpp"
 #include "exchange/calls/staged_messages.hpp"
+#include "exchange/exec/direct_run.hpp"
 #include "exchange/exec/exchange_state.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/discover/neighbours.hpp"
@@ -29,7 +30,6 @@
 #include "mpi/wait.hpp"
 #include "nuice/core/outcome.hpp"
 #include "nuice/mpi/alltoallv.hpp"
-#include "nuice/mpi/exchanger.hpp"
 
 namespace nuice::mpi {
 
@@ -63,8 +63,8 @@ class KeptCalls {
     Bytes element_bytes = 0;
     Bytes room = 0;
     bool each_has_a_type = false;
-    std::vector<std::int64_t> counts;
-    std::vector<std::int64_t> displs;
+    std::vector<std::byte> counts;  // as they lie in the program's memory
+    std::vector<std::byte> displs;
     std::vector<std::int64_t> types;
   };
   struct Kept {
@@ -77,12 +77,7 @@ class KeptCalls {
     std::unique_ptr<StagedMessages> staged;  // from and to a device
     SelfCopy self;
     NearCall near;
-    std::optional<Exchange> far;
-
-    bool is_far_active() const;
-    /// After an error: of receives; then of sends, which are given time.
-    void cancel() noexcept;
-    void await_sends(Rank gone) noexcept;
+    DirectRun direct;
   };
   struct Messages {
     std::vector<Outgoing> sends;
@@ -100,15 +95,13 @@ class KeptCalls {
   void agree_on_first(const Neighbours& partners, const CallArguments& call);
   Kept* find(const Neighbours& partners, const CallArguments& call);
   Kept& add(const Neighbours& partners, const CallArguments& call);
-  bool is_near(Rank rank) const;
   void carry_out(Kept& kept);
   void listen_if_late();
-  void wait_a_little(unsigned looks, bool tests_mpi);
 
-  Communicator comm_;
+  std::shared_ptr<const Communicator> comm_;
   Faults faults_;
-  std::optional<HostMail> mail_;
-  std::optional<Exchanger> exchanger_;  // none: all ranks are on one host
+  HostMail mail_;
+  std::shared_ptr<bool> is_broken_ = std::make_shared<bool>(false);
   Neighbours all_;
   std::optional<Neighbours> neighbours_;
   bool is_compared_[2] = {false, false};     // by is_neighbor

@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A sum over the ranks says how many messages will come; so nobody has to confirm one, as in nonblocking consensus. Messages that have
-// come are first only matched, and received where they belong once all are there.
+// Inside a host each rank writes a letter to each rank that it has messages for, into memory that all share (host_mail.hpp), and says when
+// it has written all; so no sum over the ranks is needed. Of messages between hosts, a sum over all ranks says how many will come; so
+// nobody has to confirm one, as in nonblocking consensus. Messages that have come are first only matched, and received where they
+// belong once all are there.
 #include "nuice/mpi/sparse_alltoallv.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <deque>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 
 #include "core/text/names.hpp"
+#include "exchange/calls/host_mail.hpp"
 #include "exchange/calls/staged_messages.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/attribute.hpp"
 #include "mpi/call.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/communicator.hpp"
+#include "mpi/host/looking.hpp"
 #include "mpi/requests.hpp"
 #include "mpi/wait.hpp"
 #include "nuice/core/error.hpp"
@@ -25,9 +32,10 @@
 namespace nuice::mpi {
 namespace {
 
-enum SparseTag : int { data_tag, bytes_tag };
-/// Longer messages are announced by their size, and sent once all is announced: their receives are posted
-/// first. About where MPI copies no more on the way (Open MPI's eager limit in shared memory).
+/// Letters of the next call may come before those of this one have.
+enum SparseTag : int { data_tag, bytes_tag, idle_tag, even_letters_tag, odd_letters_tag };
+/// Longer messages between hosts are announced by their size, and sent once all is announced: their receives are
+/// posted first. About where MPI copies no more on the way (Open MPI's eager limit in shared memory).
 constexpr Bytes most_at_once = 4096;
 /// Messages begin where any type may lie.
 constexpr auto alignment = static_cast<Bytes>(alignof(std::max_align_t));
@@ -35,39 +43,62 @@ constexpr auto alignment = static_cast<Bytes>(alignof(std::max_align_t));
 /// do so.
 constexpr std::int64_t wrong = std::int64_t{1} << 40;
 
+/// As a letter's place: its writer's arguments are wrong.
+constexpr std::int64_t refusal = by_mpi - 1;
+
+constexpr Bytes aligned(Bytes bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+
 /// What is kept with a communicator.
 struct SparseState {
-  explicit SparseState(MPI_Comm parent) : comm(parent, 0), exchanger(parent) {}
+  explicit SparseState(MPI_Comm parent) : comm(parent, 0), mail(comm), exchanger(parent) {}
   Communicator comm;
+  HostMail mail;
   Exchanger exchanger;
+  Number calls = 0;
 };
 
 /// One message to come, once it is known.
 struct Announced {
   Rank from;
   Bytes bytes;
-  MPI_Message message;  // null of a long one
+  const std::byte* letter;  // null: by MPI
+  MPI_Message message;      // null of a long one
+};
+
+/// A number of messages, the bytes of each, and those that are not too long. Written in one go, and read where it lies.
+struct Letter {
+  std::size_t to;  // on the host
+  std::vector<std::int64_t> table = {0};
+  std::vector<SharedCopy> copies = {};  // behind the table, from its end on
+  Bytes end = 0;
+
+  Bytes table_bytes() const { return aligned(std::ssize(table) * static_cast<Bytes>(sizeof(std::int64_t))); }
+  Bytes bytes() const { return table_bytes() + end; }
+  void write(std::byte* at, MPI_Comm comm) const {
+    std::memcpy(at, table.data(), table.size() * sizeof(std::int64_t));
+    for (const SharedCopy& copy : copies) copy.to_memory(at + table_bytes(), comm);
+  }
 };
 
 /// One call.
 class SparseCall {
  public:
-  SparseCall(const Communicator& comm, std::span<const Outgoing> sends)
-      : comm_(comm), wrong_(attempt(comm.rank(), [&] { take(sends); })) {}
+  SparseCall(SparseState& state, std::span<const Outgoing> sends)
+      : comm_(state.comm),
+        mail_(state.mail),
+        call_(++state.calls),
+        wrong_(attempt(comm_.rank(), [&] { take(sends); })) {}
 
   Received run(Exchanger& exchanger) {
-    const std::int64_t num_incoming = count();
+    sort_out();
+    write_letters();
+    num_incoming_ = std::ssize(mail_.near()) < comm_.num_ranks() || !mail_.has_memory() ? count() : 0;
     for (std::size_t i = 0; i < sends_.size(); ++i) send(i);
-    Watch watch(comm_, "sparse_alltoallv()");
-    while (std::ssize(announced_) < num_incoming) {
-      if (announce())
-        watch.found_something();
-      else
-        watch.found_nothing();
-    }
+    receive_all();
     std::ranges::stable_sort(announced_, {}, &Announced::from);
     Received received = make_room();
     receive(received);
+    if (mail_.has_memory()) mail_.say_finished(call_);
     if (!long_sends_.empty() || !long_receives_.empty()) exchanger.exchange(long_sends_, long_receives_);
     wait_all(comm_, requests_, "MPI_Isend");
     return received;
@@ -94,8 +125,79 @@ class SparseCall {
       staged_->fetch();
       sends_ = staged_->sends();
     }
+  }
+
+  /// Messages inside the host go into letters, or behind them if they are long; others stay.
+  void sort_out() {
+    if (wrong_) sends_.clear();
+    if (mail_.has_memory()) {
+      for (const Outgoing& message : sends_)
+        if (mail_.is_near(message.to)) put(message);
+      std::erase_if(sends_, [this](const Outgoing& each) { return mail_.is_near(each.to); });
+    }
     sizes_.resize(sends_.size());
     requests_.assign(sends_.size(), MPI_REQUEST_NULL);
+  }
+
+  void put(const Outgoing& message) {
+    const std::size_t to = mail_.index_of(message.to);
+    auto letter = std::ranges::find(letters_, to, &Letter::to);
+    if (letter == letters_.end()) letter = letters_.insert(letter, {.to = to});
+    const Bytes bytes = message.count * size_of(message.type);
+    ++letter->table[0];
+    letter->table.push_back(bytes);
+    if (!mail_.carries(message.to, bytes)) {
+      long_sends_.push_back(message);
+      return;
+    }
+    const Segment segment = {static_cast<std::byte*>(const_cast<void*>(message.data)), message.count,
+                             message.type};
+    if (message.type != last_type_) are_plain_ = are_plain_bytes(last_type_ = message.type);
+    letter->copies.push_back({segment, letter->end, bytes, are_plain_});
+    letter->end += aligned(bytes);
+  }
+
+  int tag_of_letters() const { return call_ % mail_slots == 0 ? even_letters_tag : odd_letters_tag; }
+
+  void write_letters() {
+    if (!mail_.has_memory()) return;
+    MailPlaces places(mail_);
+    if (wrong_)
+      for (std::size_t to = 0; to < mail_.near().size(); ++to) say(to, 0, refusal);
+    for (const Letter& letter : letters_) {
+      const std::int64_t place = places.next(letter.bytes());
+      say(letter.to, letter.bytes(), place);
+      if (place != by_mpi) {
+        letter.write(mail_.message_to(letter.to, call_), comm_.get());
+      } else {
+        auto& packed = packed_.emplace_back(static_cast<std::size_t>(letter.bytes()));
+        letter.write(packed.data(), comm_.get());
+        must(MPI_Isend(packed.data(), static_cast<int>(packed.size()), MPI_BYTE, mail_.near()[letter.to],
+                       tag_of_letters(), comm_.get(), &requests_.emplace_back(MPI_REQUEST_NULL)),
+             "MPI_Isend");
+      }
+      mail_.slot_to(letter.to, call_).call.store(call_, std::memory_order_release);
+    }
+    mail_.say_written(call_);
+  }
+
+  void await_room(std::size_t to) {
+    Watch watch(comm_, "sparse_alltoallv()");
+    for (unsigned looks = 1; !mail_.has_room(to, call_); ++looks) look_again(looks, watch);
+  }
+
+  void say(std::size_t to, Bytes bytes, std::int64_t place) {
+    if (!mail_.has_room(to, call_)) await_room(to);
+    HostMail::Slot& slot = mail_.slot_to(to, call_);
+    slot.bytes = bytes;
+    slot.place = place;
+    if (place == refusal) slot.call.store(call_, std::memory_order_release);
+  }
+
+  void look_again(unsigned looks, Watch& watch) const {
+    if (looks % looks_per_progress == 0) let_mpi_go_on(comm_, idle_tag);
+    wait_for_a_look(looks, mail_.is_oversubscribed(), false);
+    if (comm_.watches()) watch.found_nothing();
   }
 
   /// Collective. How many messages this rank receives.
@@ -104,8 +206,70 @@ class SparseCall {
     for (const Outgoing& message : sends_) ++ones[static_cast<std::size_t>(message.to)];
     std::int64_t incoming = 0;
     reduce_scatter(comm_, ones.data(), &incoming, MPI_INT64_T, MPI_SUM);
-    if (incoming >= wrong) agree(comm_, wrong_);
+    if (incoming >= wrong) give_up();
     return incoming;
+  }
+
+  /// Collective.
+  void give_up() {
+    if (mail_.has_memory()) mail_.say_finished(call_);
+    agree(comm_, wrong_);
+  }
+
+  /// Until all is announced.
+  void receive_all() {
+    Watch watch(comm_, "sparse_alltoallv()");
+    std::vector<std::size_t> unread(mail_.has_memory() ? mail_.near().size() : 0);
+    std::iota(unread.begin(), unread.end(), std::size_t{0});
+    bool is_refused = false;
+    for (unsigned looks = 1;; ++looks) {
+      const bool is_read =
+          std::erase_if(unread, [&](std::size_t from) { return read(from, is_refused); }) > 0;
+      const bool is_announced = num_announced_ < num_incoming_ && announce();
+      if (unread.empty() && num_announced_ == num_incoming_) break;
+      if (is_read || is_announced)
+        watch.found_something();
+      else if (num_announced_ < num_incoming_)
+        watch.found_nothing();
+      else
+        look_again(looks, watch);
+    }
+    if (is_refused) give_up();
+  }
+
+  /// Returns whether this rank has written what it has.
+  bool read(std::size_t from, bool& is_refused) {
+    if (!mail_.has_written(from, call_)) return false;
+    const HostMail::Slot& slot = mail_.slot_from(from, call_);
+    if (slot.call.load(std::memory_order_acquire) != call_) return true;
+    if (slot.place == refusal) {
+      is_refused = true;
+      return true;
+    }
+    const std::byte* letter = nullptr;
+    if (slot.place == by_mpi) {
+      auto& packed = packed_.emplace_back(static_cast<std::size_t>(slot.bytes));
+      MPI_Request request = MPI_REQUEST_NULL;
+      must(MPI_Irecv(packed.data(), static_cast<int>(packed.size()), MPI_BYTE, mail_.near()[from],
+                     tag_of_letters(), comm_.get(), &request),
+           "MPI_Irecv");
+      wait(comm_, request, "MPI_Irecv");
+      letter = packed.data();
+    } else {
+      letter = mail_.message_from(from, call_);
+    }
+    take_apart(mail_.near()[from], letter);
+    return true;
+  }
+
+  void take_apart(Rank from, const std::byte* letter) {
+    const auto* const table = reinterpret_cast<const std::int64_t*>(letter);
+    letter += aligned((1 + table[0]) * static_cast<Bytes>(sizeof(std::int64_t)));
+    for (std::int64_t i = 1; i <= table[0]; ++i) {
+      const bool is_carried = mail_.carries(from, table[i]);
+      announced_.push_back({from, table[i], is_carried ? letter : nullptr, MPI_MESSAGE_NULL});
+      if (is_carried) letter += aligned(table[i]);
+    }
   }
 
   void send(std::size_t i) {
@@ -119,6 +283,10 @@ class SparseCall {
     }
     must(MPI_Isend(&sizes_[i], 1, MPI_INT64_T, message.to, bytes_tag, comm_.get(), &requests_[i]),
          "MPI_Isend");
+    // An empty message holds its place among short ones.
+    must(MPI_Isend(nullptr, 0, MPI_BYTE, message.to, data_tag, comm_.get(),
+                   &requests_.emplace_back(MPI_REQUEST_NULL)),
+         "MPI_Isend");
     long_sends_.push_back(message);
   }
 
@@ -127,16 +295,17 @@ class SparseCall {
     int is_here = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
-    must(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_.get(), &is_here, &message, &status), "MPI_Improbe");
+    must(MPI_Improbe(MPI_ANY_SOURCE, data_tag, comm_.get(), &is_here, &message, &status), "MPI_Improbe");
     if (is_here == 0) return false;
-    Announced next = {status.MPI_SOURCE, 0, message};
-    if (status.MPI_TAG == bytes_tag) {
-      must(MPI_Mrecv(&next.bytes, 1, MPI_INT64_T, &next.message, MPI_STATUS_IGNORE), "MPI_Mrecv");
-      next.message = MPI_MESSAGE_NULL;
-    } else {
-      int bytes = 0;
-      must(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
-      next.bytes = bytes;
+    ++num_announced_;
+    int bytes = 0;
+    must(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+    Announced next = {status.MPI_SOURCE, bytes, nullptr, message};
+    if (bytes == 0) {
+      must(MPI_Mrecv(nullptr, 0, MPI_BYTE, &next.message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+      MPI_Request request = MPI_REQUEST_NULL;
+      must(MPI_Irecv(&next.bytes, 1, MPI_INT64_T, next.from, bytes_tag, comm_.get(), &request), "MPI_Irecv");
+      wait(comm_, request, "MPI_Irecv");
     }
     announced_.push_back(next);
     return true;
@@ -148,7 +317,7 @@ class SparseCall {
     for (const Announced& each : announced_) {
       received.sources.push_back({each.from, each.bytes});
       received.offsets.push_back(end);
-      end += (each.bytes + alignment - 1) / alignment * alignment;
+      end += aligned(each.bytes);
     }
     received.data = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(end));
     return received;
@@ -156,9 +325,11 @@ class SparseCall {
 
   void receive(const Received& received) {
     for (std::size_t i = 0; i < announced_.size(); ++i) {
-      auto& [from, bytes, message] = announced_[i];
+      auto& [from, bytes, letter, message] = announced_[i];
       std::byte* const at = received.data.get() + received.offsets[i];
-      if (message == MPI_MESSAGE_NULL)
+      if (letter != nullptr)
+        std::memcpy(at, letter, static_cast<std::size_t>(bytes));
+      else if (message == MPI_MESSAGE_NULL)
         long_receives_.push_back({from, at, bytes});
       else
         must(MPI_Mrecv(at, static_cast<int>(bytes), MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
@@ -166,10 +337,18 @@ class SparseCall {
   }
 
   const Communicator& comm_;
-  std::vector<Outgoing> sends_;
-  std::unique_ptr<StagedMessages> staged_;  // from a device
+  const HostMail& mail_;
+  Number call_;
+  std::vector<Outgoing> sends_;  // those by MPI that are not long
+  MPI_Datatype last_type_ = MPI_DATATYPE_NULL;
+  bool are_plain_ = false;
+  std::vector<Letter> letters_;
+  std::deque<std::vector<std::byte>> packed_;  // letters that the memory has no room for
+  std::unique_ptr<StagedMessages> staged_;     // from a device
   std::vector<Bytes> sizes_;
   std::vector<MPI_Request> requests_;
+  std::int64_t num_incoming_ = 0;
+  std::int64_t num_announced_ = 0;
   std::vector<Announced> announced_;
   std::vector<Outgoing> long_sends_;
   std::vector<Incoming> long_receives_;
@@ -179,9 +358,8 @@ class SparseCall {
 }  // namespace
 
 Received sparse_alltoallv(MPI_Comm comm, std::span<const Outgoing> sends) {
-  check_parent(comm);
   auto& state = attribute_of<SparseState>(comm, [&] { return std::make_unique<SparseState>(comm); });
-  return SparseCall(state.comm, sends).run(state.exchanger);
+  return SparseCall(state, sends).run(state.exchanger);
 }
 
 }  // namespace nuice::mpi

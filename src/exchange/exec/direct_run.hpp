@@ -30,9 +30,13 @@ struct DirectMessage {
 class DirectRun : public Run {
  public:
   /// Does not communicate. Messages without bytes are none. is_broken: shared by all runs on the communicator; an
-  /// exchange that was given up leaves messages behind, which later ones would match.
+  /// exchange that was given up leaves messages behind, which later ones would match. arrivals: null where no rank asks
+  /// for single messages.
   DirectRun(std::shared_ptr<const Communicator> comm, std::shared_ptr<bool> is_broken,
-            std::vector<DirectMessage> sends, std::vector<DirectMessage> receives, Arrivals& arrivals);
+            std::vector<DirectMessage> sends, std::vector<DirectMessage> receives, Arrivals* arrivals);
+  static constexpr int tag = 0;
+
+  bool is_empty() const { return messages_.empty(); }
 
   void start() override;
   bool advance(bool block) override;
@@ -54,18 +58,21 @@ class DirectRun : public Run {
   };
   void require_whole() const;
   void add(const DirectMessage& message, bool is_send);
+  bool take_in_order();
   bool take_some(bool block);
   void take(std::size_t i, const MPI_Status& status);
+  void check_code(std::size_t i, int code, const char* call) const;
   [[noreturn]] void fail_by_status(int code, const char* call, std::size_t count, bool are_all) const;
 
   std::shared_ptr<const Communicator> comm_;
   std::shared_ptr<bool> is_broken_;
-  Arrivals& arrivals_;
+  Arrivals* arrivals_;
   std::vector<Message> messages_;  // receives, then sends
   std::size_t num_receives_ = 0;
   Requests requests_;  // by message
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;
+  std::size_t first_left_ = 0;
   std::size_t num_left_ = 0;
   std::int64_t num_events_ = 0;
 };

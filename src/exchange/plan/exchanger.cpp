@@ -68,7 +68,7 @@ struct Exchanger::State {
     for (std::size_t i = 0; i < sends.size(); ++i) out.push_back(place_of(sends[i], from.find(0, i), from));
     for (std::size_t i = 0; i < receives.size(); ++i)
       in.push_back(place_of(receives[i], into.find(i, arrivals.index_of(receives[i].from)), into));
-    return std::make_unique<DirectRun>(comm, is_broken, std::move(out), std::move(in), arrivals);
+    return std::make_unique<DirectRun>(comm, is_broken, std::move(out), std::move(in), &arrivals);
   }
 };
 

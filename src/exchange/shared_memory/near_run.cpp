@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <numeric>
-#include <thread>
 #include <utility>
 
-#include "core/support/pause.hpp"
 #include "mpi/call.hpp"
 #include "mpi/host/looking.hpp"
 
@@ -102,12 +100,7 @@ void NearRun::go_on() {
 }
 
 /// What looks for messages of the other executor gives the core away, as MPI does.
-void NearRun::wait_a_little() {
-  if (parts_.is_oversubscribed ? others_are_over_ : looks_ % looks_before_yield == 0)
-    std::this_thread::yield();
-  else
-    pause_briefly();
-}
+void NearRun::wait_a_little() { wait_for_a_look(looks_, parts_.is_oversubscribed, !others_are_over_); }
 
 void NearRun::land_what_is_here() {
   for (std::size_t i = num_unread_; i < unread_.size(); ++i)
