@@ -89,8 +89,10 @@ class Gpu {
     ++num_allocated;
     return success;
   }
+  /// As cuMemFree and cuMemFreeHost do, once nothing uses it.
   int release(void* memory) {
-    const std::scoped_lock locked(lock_);
+    std::unique_lock locked(lock_);
+    wait_for_all(locked);
     return taken_.erase(static_cast<std::size_t>(static_cast<std::byte*>(memory) - outside_)) == 1
                ? success
                : invalid_value;
@@ -105,7 +107,8 @@ class Gpu {
     return success;
   }
   int release_on_host(void* memory) {
-    const std::scoped_lock locked(lock_);
+    std::unique_lock locked(lock_);
+    wait_for_all(locked);
     if (host_.erase(static_cast<std::byte*>(memory)) == 0) return invalid_value;
     std::free(memory);
     return success;
@@ -188,6 +191,13 @@ class Gpu {
     inside_ = map(PROT_READ | PROT_WRITE);
     close(file);
     std::thread([this] { work(); }).detach();
+  }
+
+  void wait_for_all(std::unique_lock<std::mutex>& locked) {
+    changed_.wait(locked, [&] {
+      const auto is_idle = [](const auto& one) { return one->operations.empty(); };
+      return legacy_.operations.empty() && std::ranges::all_of(streams_, is_idle);
+    });
   }
 
   void enqueue_locked(Stream* stream, std::function<void()> act, Event* awaits) {

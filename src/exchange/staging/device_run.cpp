@@ -38,6 +38,14 @@ DeviceRun::DeviceRun(DeviceParts parts, std::span<const Partner> sources, Rank s
 }
 
 DeviceRun::~DeviceRun() {
+  if (is_given_up_) {  // MPI may still write what other ranks have sent
+    struct Left {
+      std::unique_ptr<Exchange::State> inner;
+      DeviceParts parts;
+    };
+    leave_to_mpi(std::unique_ptr<Left>(new Left{std::move(inner_), std::move(parts_)}));
+    return;
+  }
   inner_.reset();
   if (!parts_.at.is_on_device()) return;
   try {  // the device may still read and write the mirrors
@@ -248,11 +256,15 @@ std::string DeviceRun::waits_for() const {
 }
 
 void DeviceRun::cancel() noexcept {
+  is_given_up_ = true;
   if (inner_->run) inner_->run->cancel();
   if (!parts_.at.is_on_device()) return;
   try {  // the user's memory is the user's again
     const device::Current current(parts_.at);
-    are_drained(true);
+    for (const device::Stream* const stream : {&out_, &in_}) {
+      begun_.record(stream->get());
+      begun_.wait();
+    }
   } catch (...) {
     // The device is lost.
   }

@@ -115,6 +115,7 @@ class DeviceRun : public Run, public Copies {
   Arrivals& arrivals_;
   const StreamUse& use_;
   Faults* faults_;
+  bool is_given_up_ = false;
   device::Stream out_;
   device::Stream in_;
   device::Event begun_;
