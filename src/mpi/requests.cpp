@@ -63,10 +63,11 @@ void await_if(std::span<MPI_Request> requests, IsOne&& is_one) noexcept {
   }
 }
 
-/// Those that are to be: is_one(index).
+/// Those that are to be: is_one(index). The last one first: what comes meanwhile goes to the first one that is left, whose message it
+/// is. Else a piece of a message could find the receive of a shorter piece; Open MPI then writes beyond its end.
 template <typename IsOne>
 void cancel_if(std::span<MPI_Request> requests, IsOne&& is_one) noexcept {
-  for (std::size_t i = 0; i < requests.size(); ++i)
+  for (std::size_t i = requests.size(); i-- > 0;)
     if (is_one(i) && requests[i] != MPI_REQUEST_NULL && !is_over(requests[i])) MPI_Cancel(&requests[i]);
   await_if(requests, is_one);
 }
