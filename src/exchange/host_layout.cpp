@@ -5,15 +5,13 @@
 #include <tuple>
 
 #include "core/support/cache_line.hpp"
+#include "core/support/round_up.hpp"
 
 namespace nuice::exchange {
 namespace {
 
 /// Blocks begin on cache lines of their own.
-Bytes rounded_up(Bytes bytes) {
-  constexpr auto line = static_cast<Bytes>(cache_line_bytes);
-  return (bytes + line - 1) / line * line;
-}
+Bytes rounded_up(Bytes bytes) { return round_up(bytes, static_cast<Bytes>(cache_line_bytes)); }
 
 }  // namespace
 

@@ -27,13 +27,16 @@ inline void observe_end(Region region, std::int64_t which) {
 /// As long as it lives.
 class Observed {
  public:
-  explicit Observed(Region region) : region_(region) { observe_begin(region, 0); }
+  explicit Observed(Region region, std::int64_t which = 0) : region_(region), which_(which) {
+    observe_begin(region, which);
+  }
   Observed(const Observed&) = delete;
   Observed& operator=(const Observed&) = delete;
-  ~Observed() { observe_end(region_, 0); }
+  ~Observed() { observe_end(region_, which_); }
 
  private:
   Region region_;
+  std::int64_t which_;
 };
 
 }  // namespace nuice::mpi

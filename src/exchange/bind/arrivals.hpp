@@ -70,7 +70,7 @@ class Arrivals {
   Copies* copies_ = nullptr;
   std::vector<Rank> receive_from_;         // by receive
   std::vector<Source> sources_;            // by ascending rank
-  std::vector<std::uint32_t> brings_;      // of all receives, one behind the other: indices of sources
+  std::vector<std::uint32_t> brings_;      // of all receives, back to back: indices of sources
   std::vector<std::size_t> receive_ends_;  // in brings_
   std::vector<char> landed_receives_;
   std::vector<Block> lie_at_;             // of all receives, where somebody is told

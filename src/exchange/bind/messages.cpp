@@ -182,7 +182,7 @@ Layout::ByRank places_of(std::span<const Message> messages, bool are_bytes) {
   return places;
 }
 
-/// The messages of one rank lie one behind the other in what the plan has for it.
+/// The messages of one rank are back to back in what the plan has for it.
 Layout::ByRank by_rank(Layout::ByRank places) {
   std::ranges::stable_sort(places, {}, &Layout::Place::rank);
   for (std::size_t i = 1; i < places.size(); ++i)

@@ -17,7 +17,7 @@ bool are_empty(const Places& places) {
       places, [](const Segment& place) { return place.count == 0 || size_of(place.type) == 0; });
 }
 
-/// Bytes that lie one behind the other become one segment.
+/// Contiguous bytes become one segment.
 Places joined(const Places& places) {
   Places result;
   for (const Segment& segment : places) {

@@ -22,6 +22,7 @@
 
 #include "core/support/cache_line.hpp"
 #include "core/support/no_index.hpp"
+#include "core/support/round_up.hpp"
 #include "exchange/bind/whole_messages.hpp"
 #include "exchange/shared_memory/mailboxes.hpp"
 #include "mpi/communicator.hpp"
@@ -104,7 +105,7 @@ class MailPlaces {
   explicit MailPlaces(const HostMail& mail) : left_(mail.pool_bytes()) {}
   std::int64_t next(Bytes bytes) {
     if (bytes <= mail_slot_room) return in_slot;
-    const Bytes taken = (bytes + mail_alignment - 1) / mail_alignment * mail_alignment;
+    const Bytes taken = round_up(bytes, mail_alignment);
     if (taken > left_) return by_mpi;
     left_ -= taken;
     return left_;

@@ -132,9 +132,7 @@ KeptCalls::Messages KeptCalls::messages_of(const Neighbours& partners, const Cal
   try {
     if (call.fault) throw Error(*call.fault);
     messages.receives = CallSide(call.receive, partners.sources).messages();
-    if (!call.is_in_place) {
-      messages.sends = CallSide(call.send, partners.destinations).messages();
-    }
+    if (!call.is_in_place) messages.sends = CallSide(call.send, partners.destinations).messages();
   } catch (const Error& error) {
     throw Error(error.code(), rank_name(comm_->rank()) + ": " + error.what());
   }
@@ -250,8 +248,8 @@ void KeptCalls::carry_out(Kept& kept) {
   const bool tests_mpi = !kept.direct.is_empty() || kept.near.may_need_mpi();
   if (tests_mpi) listen_if_late();
   const Number number = ++number_;
-  const auto which = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(&kept));
-  observe_begin(Region::exchange, which);
+  const Observed observed(Region::exchange,
+                          static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(&kept)));
   if (kept.staged) kept.staged->fetch();
   for (const SharedCopy& copy : kept.copies) copy.to_memory(kept.memory.get(), comm_->get());
   kept.direct.start();
@@ -272,7 +270,6 @@ void KeptCalls::carry_out(Kept& kept) {
     watch->found_nothing();
   }
   if (kept.staged) kept.staged->deliver();
-  observe_end(Region::exchange, which);
 }
 
 void KeptCalls::listen_if_late() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Inside a host each rank writes a letter to each rank that it has messages for, into memory that all share (host_mail.hpp), and says when
 // it has written all; so no sum over the ranks is needed. Of messages between hosts, a sum over all ranks says how many will come; so
-// nobody has to confirm one, as in nonblocking consensus. Messages that have come are first only matched, and received where they
+// no rank has to confirm one, as in nonblocking consensus. Messages that have come are first only matched, and received where they
 // belong once all are there.
 #include "nuice/mpi/sparse_alltoallv.hpp"
 
@@ -15,6 +15,7 @@
 #include <string>
 #include <utility>
 
+#include "core/support/round_up.hpp"
 #include "core/text/names.hpp"
 #include "exchange/calls/host_mail.hpp"
 #include "exchange/calls/staged_messages.hpp"
@@ -46,7 +47,7 @@ constexpr std::int64_t wrong = std::int64_t{1} << 40;
 /// As a letter's place: its writer's arguments are wrong.
 constexpr std::int64_t refusal = by_mpi - 1;
 
-constexpr Bytes aligned(Bytes bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+constexpr Bytes aligned(Bytes bytes) { return round_up(bytes, alignment); }
 
 /// What is kept with a communicator.
 struct SparseState {

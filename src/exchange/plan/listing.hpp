@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Partners that a rank lists more than once, as both neighbours of a periodic grid that is two ranks wide. They are planned as one
-// message and bound part by part: the parts lie one behind the other in it, in the sender's order.
+// message and bound part by part: its parts are contiguous, in the sender's order.
 #pragma once
 
 #include <span>

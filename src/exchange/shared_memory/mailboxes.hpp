@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "core/support/cache_line.hpp"
+#include "core/support/round_up.hpp"
 #include "nuice/core/types.hpp"
 
 namespace nuice::mpi {
@@ -48,7 +49,7 @@ struct Mailbox {
   static std::size_t slot_bytes_for(Bytes message_bytes) {
     const std::size_t bytes = offsetof(Slot, message) + static_cast<std::size_t>(message_bytes);
     const std::size_t unit = bytes <= cache_line_bytes / 2 ? cache_line_bytes / 4 : cache_line_bytes;
-    return (bytes + unit - 1) / unit * unit;
+    return round_up(bytes, unit);
   }
 };
 static_assert(std::atomic<Number>::is_always_lock_free);

@@ -37,7 +37,7 @@ std::vector<Sent> sent_by(const std::vector<std::byte>& told) {
   return all;
 }
 
-/// The boxes of all ranks of the host, one behind the other: by sender, and then by destination.
+/// The boxes of all ranks of the host, contiguous: by sender, and then by destination.
 class HostBoxes {
  public:
   HostBoxes(std::span<const Rank> near, const std::vector<std::vector<std::byte>>& told)

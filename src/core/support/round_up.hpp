@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+namespace nuice {
+
+/// The least multiple of `unit` that is not below.
+template <typename Integer>
+constexpr Integer round_up(Integer value, Integer unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+}  // namespace nuice
