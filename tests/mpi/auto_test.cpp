@@ -249,7 +249,11 @@ TEST(Auto, WhatWasMeasuredIsWisdom) {
   EXPECT_EQ(file.entries[0].scheduler + ":" + file.entries[0].executor, choice.name());
   EXPECT_EQ(file.entries[0].measured_s, choice.exchange_s);
   EXPECT_GT(file.entries[0].predicted_s, 0);
-  EXPECT_GE(file.entries[0].repetitions, 3);
+  // How many depends on what was measured: one report decides between methods that differ by a factor of three.
+  EXPECT_GE(file.entries[0].repetitions, 1);
+  EXPECT_NE(measured.advice()->sentence.find("(mean of " + std::to_string(file.entries[0].repetitions) + ")"),
+            std::string::npos)
+      << measured.advice()->sentence;
   MPI_Barrier(MPI_COMM_WORLD);
 
   for (const bool again : {true, false}) {  // nothing is measured a second time
