@@ -20,9 +20,9 @@ namespace {
 
 /// Longer messages are faster with MPI's one copy than with two: all to all, memory is 1.1 to 1.7 times as
 /// fast as MPI with 16 KiB, and 0.6 to 0.9 times with 64 KiB (docs/adr/0043).
-constexpr Bytes most_bytes = 32 * 1024;
+constexpr Bytes most_letter_bytes = 32 * 1024;
 /// Of a rank in a call: the longest to 8 ranks. 64 ranks take 34 MiB of a host.
-constexpr Bytes most_pool_bytes = 8 * most_bytes;
+constexpr Bytes most_pool_bytes = 8 * most_letter_bytes;
 
 }  // namespace
 
@@ -34,7 +34,7 @@ HostMail::HostMail(const Communicator& comm) {
   if (near_.size() < 2) return;
   me_ = index_of(comm.rank());
   pool_bytes_ =
-      static_cast<std::size_t>(std::min<Bytes>(most_pool_bytes, most_bytes * (std::ssize(near_) - 1)));
+      static_cast<std::size_t>(std::min<Bytes>(most_pool_bytes, most_letter_bytes * (std::ssize(near_) - 1)));
   const std::size_t of_a_rank = near_.size() * static_cast<std::size_t>(mail_slot_bytes) + pool_bytes_;
   memory_ = SharedSegment(comm, near_, near_.size() * (sizeof(Line) + mail_slots * of_a_rank));
   is_oversubscribed_ = outnumber_cores(comm, near_);
@@ -45,7 +45,7 @@ std::size_t HostMail::index_of(Rank rank) const {
 }
 
 bool HostMail::carries(Rank partner, Bytes bytes) const {
-  return has_memory() && bytes <= most_bytes && is_near(partner);
+  return has_memory() && bytes <= most_letter_bytes && is_near(partner);
 }
 
 HostMail::Slot& HostMail::slot(std::size_t writer, std::size_t reader, Number call) const {

@@ -67,7 +67,7 @@ struct Announced {
 };
 
 /// A number of messages, the bytes of each, and those that are not too long. Written in one go, and read where it lies.
-struct Letter {
+struct SparseLetter {
   std::size_t to;  // on the host
   std::vector<std::int64_t> table = {0};
   std::vector<SharedCopy> copies = {};  // behind the table, from its end on
@@ -142,7 +142,7 @@ class SparseCall {
 
   void put(const Outgoing& message) {
     const std::size_t to = mail_.index_of(message.to);
-    auto letter = std::ranges::find(letters_, to, &Letter::to);
+    auto letter = std::ranges::find(letters_, to, &SparseLetter::to);
     if (letter == letters_.end()) letter = letters_.insert(letter, {.to = to});
     const Bytes bytes = message.count * size_of(message.type);
     ++letter->table[0];
@@ -165,7 +165,7 @@ class SparseCall {
     MailPlaces places(mail_);
     if (wrong_)
       for (std::size_t to = 0; to < mail_.near().size(); ++to) say(to, 0, refusal);
-    for (const Letter& letter : letters_) {
+    for (const SparseLetter& letter : letters_) {
       const std::int64_t place = places.next(letter.bytes());
       say(letter.to, letter.bytes(), place);
       if (place != by_mpi) {
@@ -343,7 +343,7 @@ class SparseCall {
   std::vector<Outgoing> sends_;  // those by MPI that are not long
   MPI_Datatype last_type_ = MPI_DATATYPE_NULL;
   bool are_plain_ = false;
-  std::vector<Letter> letters_;
+  std::vector<SparseLetter> letters_;
   std::deque<std::vector<std::byte>> packed_;  // letters that the memory has no room for
   std::unique_ptr<StagedMessages> staged_;     // from a device
   std::vector<Bytes> sizes_;
