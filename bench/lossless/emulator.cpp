@@ -47,12 +47,10 @@ Emulator::Emulator(const Cabling& cabling, const Rules& rules, Routing routing, 
 
 void Emulator::turn(Time longest) {
   Time now = clock_of(CLOCK_MONOTONIC);
-  fabric_.run_until(now, [&](Fabric::FlowId, std::uint32_t frame, Time at) {
+  count_pace(now);
+  fabric_.run_until(now, [&](Fabric::FlowId, std::uint32_t frame, Time) {
     write(frame);
     ++counts_.delivered;
-    const Time late = clock_of(CLOCK_MONOTONIC) - at;
-    counts_.most_late = std::max(counts_.most_late, late);
-    if (late > late_) ++counts_.late;
   });
   count_load(now);
   const Time until = std::min(fabric_.next(), now + longest);
@@ -62,6 +60,7 @@ void Emulator::turn(Time longest) {
   std::array<epoll_event, 64> events{};
   const int ready = epoll_pwait2(poll_.get(), events.data(), events.size(), &patience, nullptr);
   now = clock_of(CLOCK_MONOTONIC);
+  if (fabric_.next() == never) paced_until_ = now;
   if (fabric_.next() <= now) return;  // before what comes in: a port has frames again the next time
   for (int i = 0; i < ready; ++i) read_port(events[static_cast<std::size_t>(i)].data.u32, now);
 }
@@ -128,6 +127,15 @@ void Emulator::write(std::uint32_t id) {
     ++counts_.lost;
   frame.next_free = free_;
   free_ = id;
+}
+
+void Emulator::count_pace(Time now) {
+  const Time next = fabric_.next();
+  if (next != never) {
+    counts_.moving += now - paced_until_;
+    counts_.behind += std::max<Time>(now - std::max(paced_until_, next + late_), 0);
+  }
+  paced_until_ = now;
 }
 
 void Emulator::count_load(Time now) {

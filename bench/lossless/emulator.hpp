@@ -2,8 +2,8 @@
 // An emulated fabric: frames come out of the hosts' ports, go through a Fabric at the pace of the machine's clock, and go
 // into other hosts' ports.
 //
-// A frame is late that went out more than two packets' time after its time, because the machine had no time for this
-// process: what was measured meanwhile is void.
+// The emulator is behind while an event is overdue by more than two packets' time, because the machine had no time for this
+// process. What was measured meanwhile is void.
 #pragma once
 
 #include <array>
@@ -24,8 +24,8 @@ struct Counts {
   std::uint64_t came = 0;  ///< Frames, from hosts.
   std::uint64_t delivered = 0;
   std::uint64_t lost = 0;  ///< The host's port did not take it.
-  std::uint64_t late = 0;
-  Time most_late = 0;
+  Time moving = 0;       ///< While events were to come.
+  Time behind = 0;       ///< Part of it.
   double busy_s = 0;     ///< Of the processor.
   double peak_load = 0;  ///< Of a core, over a tenth of a second.
 };
@@ -54,6 +54,7 @@ class Emulator {
   Fabric::FlowId flow_of(const Heading& heading);
   std::int64_t path_of(const Heading& heading) const;
   void write(std::uint32_t frame);
+  void count_pace(Time now);
   void count_load(Time now);
 
   const Cabling& cabling_;
@@ -66,6 +67,7 @@ class Emulator {
   std::vector<Frame> frames_;
   std::uint32_t free_ = 0;  // frames_.size(): none
   Counts counts_;
+  Time paced_until_ = 0;
   Time load_since_ = 0;
   double load_from_s_ = 0;
 };

@@ -66,8 +66,8 @@ void write_status(const std::string& path, const Emulator& emulator) {
                           {"delivered", counts.delivered},
                           {"lost", counts.lost},
                           {"inside", emulator.fabric().inside()},
-                          {"late", counts.late},
-                          {"most_late_ms", 1e-6 * static_cast<double>(counts.most_late)},
+                          {"moving_s", 1e-9 * static_cast<double>(counts.moving)},
+                          {"behind_s", 1e-9 * static_cast<double>(counts.behind)},
                           {"busy_s", counts.busy_s},
                           {"peak_load", counts.peak_load},
                           {"most_buffered", emulator.fabric().most_buffered()}};

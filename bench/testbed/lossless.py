@@ -33,7 +33,7 @@ ETHERNET = "02:00:00:00:00:01"
 TAP_QUEUE = 100_000  # packets: what the emulator has not read yet is never dropped
 READY_S = 20.0
 STATUS_S = 0.1  # how often nuice-fabric writes its counts
-MOST_LATE = 0.01  # of a run's packets: else it is void
+MOST_BEHIND = 0.01  # of the time in which packets move: else a run is void
 CHOICES = {
     "flow": ("credits", "pfc"),
     "queueing": ("fifo", "voq"),
@@ -138,25 +138,29 @@ def require_alive(network: Network) -> None:
 
 def change(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     """Of a run between two looks. void: why nothing that was measured meanwhile counts, or ""."""
-    found = {key: after[key] - before[key] for key in ("delivered", "lost", "late", "busy_s")}
+    found = {key: after[key] - before[key] for key in ("delivered", "lost", "moving_s", "behind_s", "busy_s")}
     found["void"] = ""
     if found["lost"]:
         found["void"] = f"{found['lost']} packets were lost"
-    elif found["late"] > MOST_LATE * max(found["delivered"], 1):
-        found["void"] = (
-            f"{PROGRAM} was too slow for {100 * found['late'] / found['delivered']:.1f} % of the packets"
-        )
+    elif found["behind_s"] > MOST_BEHIND * found["moving_s"]:
+        found["void"] = f"{PROGRAM} was too slow for {_behind(found)} of the time"
+
     return found
 
 
+def _behind(found: dict[str, Any]) -> str:
+    return f"{100 * found['behind_s'] / max(found['moving_s'], 1e-9):.1f} %"
+
+
 def words(found: dict[str, Any]) -> str:
-    text = "{delivered} packets through the fabric, {lost} lost, {late} late".format(**found)
+    text = "{delivered} packets through the fabric, {lost} lost, ".format(**found)
+    text += f"behind for {_behind(found)} of the time"
     return text + (f"; VOID: {found['void']}" if found["void"] else "")
 
 
 def total(found: dict[str, Any]) -> str:
-    text = "fabric: {delivered} packets, {lost} lost, {late} late, {peak_load:.2f} of a core at most"
-    return text.format(**found)
+    text = "fabric: {delivered} packets, {lost} lost, {peak_load:.2f} of a core at most, behind for "
+    return text.format(**found) + f"{_behind(found)} of the time"
 
 
 def describe(settings: Settings) -> str:
