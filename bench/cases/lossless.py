@@ -43,16 +43,18 @@ def emulator(options):
     with network("--preset", "lossless", "--rate", options.rate, name="lossless") as where:
         pairs = [(rank, rank ^ 1, 500 * DATA) for rank in range(where.ranks)]
         matrix = nuice.CommMatrix.from_messages(where.ranks, pairs)
+        before = json.loads(testbed("status", "--json"))["fabric"]
         record = where.rdma(matrix, planned(matrix, ["ac:async"], "crossbar:16"), options.reps)[0]
         packet_s = PACKET / (8 * where.host_bytes_per_s)
-        state = json.loads(testbed("status", "--json"))["fabric"]
+        after = json.loads(testbed("status", "--json"))["fabric"]
         virtual = [find_program("nuice-fabric"), "--topology", "crossbar:16", "--virtual", 1_000_000]
         yield {
             "part": "emulator",
             "fabric": f"{where.ranks} ports of {options.rate}",
             "of_rate": 500 * packet_s / median(record["seconds"]),
             "jitter_packets": abs(record["gap_p99_s"] / packet_s - 1),
-            "packets_per_s": state["delivered"] / state["busy_s"],
+            "packets_per_s": (after["delivered"] - before["delivered"])
+            / (after["busy_s"] - before["busy_s"]),
             "virtual_packets_per_s": objects(call(virtual).stdout)[0]["packets_per_s"],
         }
 

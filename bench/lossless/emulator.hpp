@@ -59,7 +59,7 @@ class Emulator {
 
   const Cabling& cabling_;
   const Routing routing_;
-  const Time late_;
+  const Time packet_;  // at the ports' rate
   Fabric fabric_;
   std::vector<FileDescriptor> ports_;  // of hosts; the last: of the launcher
   FileDescriptor poll_;
