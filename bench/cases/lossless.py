@@ -6,7 +6,10 @@ emulator: pairs of hosts exchange at the ports' rate, so nothing contends: share
 of a core carries, with the kernel's part of their ports and of UDP, and without any port. mpi: every
 method over TCP on a full tree of 16 hosts, d = 8. rdma: the same as RDMA cards carry it, 32 packets of a
 connection in flight; `ac:async` is what MPI_Isend and MPI_Alltoallv come to. victim: how long a flow
-takes that shares no port with a hot receiver, compared with the time that it takes alone.
+takes that shares no port with a hot receiver, compared with the time that it takes alone. paths: on a full
+and on a thinned tree, schedules whose senders choose paths, and all at once over static routes, over a path
+by each connection's hash, and over adaptive ones. kinds: the same exchange on fabrics with pauses, a queue
+for each output, store and forward.
 """
 
 import json
@@ -30,6 +33,15 @@ RDMA += ["link_list:depend"]
 SIZES = {"256 KiB": (256 * KIB, 1), "32 KiB to 1 MiB": (32 * KIB, 32)}
 PACKET = 1514 * 8  # bits, with its Ethernet header
 DATA = 1456
+PARTS = ("emulator", "mpi", "rdma", "victim", "paths", "kinds")
+ALONE = ["ac:async"]
+CHOSEN = ["ac:async", "link_list:depend", "path_coloring:depend", "path_coloring:phased"]
+TREES = {TREE: "full", f"{TREE}/2": "thinned 2:1"}
+KINDS = {
+    "pauses (PFC)": ("--flow", "pfc"),
+    "a queue for each output": ("--queueing", "voq"),
+    "store and forward": ("--switching", "store"),
+}
 VICTIM = (6, 12)  # of the hot host's cable upwards, but of no port of the others
 
 
@@ -80,12 +92,12 @@ def bound_s(where, matrix):
     return nuice.lower_bounds(matrix).max_port_bytes / where.host_bytes_per_s
 
 
-def rdma(where, name, matrix, options):
-    records = where.rdma(matrix, planned(matrix, RDMA, TREE), options.reps)
+def rdma(where, name, matrix, options, methods=RDMA, tree=TREE, part="rdma"):
+    records = where.rdma(matrix, planned(matrix, methods, tree), options.reps)
     seconds = [median(record["seconds"]) for record in records]
-    for method, took in zip(RDMA, seconds, strict=True):
+    for method, took in zip(methods, seconds, strict=True):
         yield {
-            "part": "rdma",
+            "part": part,
             "sizes": name,
             "method": method,
             "median_s": took,
@@ -111,9 +123,43 @@ def victims(where, options):
         yield {"part": "victim", "method": method, "alone_s": free, "median_s": took, "slower": took / free}
 
 
+def fabric(options, tree, *words):
+    more = ("--preset", "lossless", "--topology", tree, "--rate", options.rate)
+    return network(*more, *words, name="lossless")
+
+
+def paths(options):
+    """faster: than the fastest of the ways to send all at once."""
+    for tree, name in TREES.items():
+        found = []
+        for sizes, (unit, units) in SIZES.items():
+            matrix = uniform(16, 8, unit // (8 if options.quick else 1), units)
+            for routing in ("table", "hash", "adaptive"):
+                methods = CHOSEN if routing == "table" else ALONE
+                with fabric(options, tree, "--routing", routing) as where:
+                    for row in rdma(where, f"{name}, {sizes}", matrix, options, methods, tree, "paths"):
+                        found.append(row | {"routing": routing})
+            best = min(row["median_s"] for row in found if row["method"] in ALONE)
+            yield from (row | {"faster": best / row["median_s"]} for row in found)
+            found.clear()
+
+
+def kinds(options):
+    matrix = uniform(16, 8, SIZES["256 KiB"][0] // (8 if options.quick else 1), 1)
+    for name, words in KINDS.items():
+        with fabric(options, TREE, *words) as where:
+            yield from rdma(where, name, matrix, options, RDMA, TREE, "kinds")
+
+
 def rows(options):
     if "emulator" in options.parts:
         yield from emulator(options)
+    if "paths" in options.parts:
+        yield from paths(options)
+    if "kinds" in options.parts:
+        yield from kinds(options)
+    if not {"rdma", "mpi", "victim"} & set(options.parts):
+        return
     words = ("--preset", "lossless", "--topology", TREE, "--rate", options.rate, "--flow", options.flow)
     with network(*words, name=TREE) as where:
         for name, (unit, units) in list(SIZES.items())[: 1 if options.quick else None]:
@@ -132,7 +178,7 @@ CASE = Case(
     rows,
     needs=["mpi", "testbed"],
     options=dict(
-        parts=(["emulator", "mpi", "rdma", "victim"], "which", ("emulator", "mpi", "rdma", "victim")),
+        parts=(list(PARTS), "which", PARTS),
         reps=3,
         rate=("20mbit", "of a port"),
         flow=("credits", "control", ("credits", "pfc")),
@@ -158,6 +204,17 @@ CASE = Case(
             "as RDMA cards carry it, emulated {o.rate}; faster: than all at once",
             "sizes | method | ms = median_s*1e3 .0f | / bound = to_bound .2f | faster .2f",
             where=lambda row: row["part"] == "rdma",
+        ),
+        Table(
+            "chosen paths, emulated {o.rate}; faster: than the best way to send all at once",
+            "tree, sizes = sizes | routing | method | ms = median_s*1e3 .0f | / bound = to_bound .2f",
+            "faster .2f",
+            where=lambda row: row["part"] == "paths",
+        ),
+        Table(
+            "other fabrics, as RDMA cards carry it, emulated {o.rate}; faster: than all at once",
+            "fabric = sizes | method | ms = median_s*1e3 .0f | / bound = to_bound .2f | faster .2f",
+            where=lambda row: row["part"] == "kinds",
         ),
         Table(
             "a flow that shares no port with a hot receiver",

@@ -47,7 +47,7 @@ int make_socket(std::uint32_t host, std::uint16_t port) {
 }  // namespace
 
 Cards::Cards(const std::string& prefix, const std::string& subnet, Rank hosts)
-    : poll_(epoll_create1(EPOLL_CLOEXEC)) {
+    : prefix_(prefix), poll_(epoll_create1(EPOLL_CLOEXEC)) {
   in_addr first{};
   if (inet_aton((subnet + ".0").c_str(), &first) == 0)
     throw Error(ErrorCode::invalid_argument, "--subnet " + subnet + ": three numbers, \"10.77.0\"");
@@ -56,13 +56,27 @@ Cards::Cards(const std::string& prefix, const std::string& subnet, Rank hosts)
     const InNamespace there(prefix + "h" + std::to_string(host + 1));
     const std::uint32_t here = network_ + static_cast<std::uint32_t>(host) + 1;
     sockets_.push_back(
-        {FileDescriptor(make_socket(here, card_port)), FileDescriptor(make_socket(here, control_port))});
+        {FileDescriptor(make_socket(here, card_port)), FileDescriptor(make_socket(here, control_port)), {}});
     epoll_event wanted{.events = EPOLLIN, .data = {.u32 = static_cast<std::uint32_t>(host)}};
     if (epoll_ctl(poll_.get(), EPOLL_CTL_ADD, sockets_.back().data.get(), &wanted) != 0) fail("epoll");
   }
 }
 
-void Cards::send(Rank src, Rank dst, const Packet& packet) {
+int Cards::data_socket(Rank src, std::int64_t path) {
+  Sockets& from = sockets_[static_cast<std::size_t>(src)];
+  if (path == no_path) return from.data.get();
+  if (path >= most_paths)
+    throw Error(ErrorCode::limit, "path " + std::to_string(path) + ": cards choose among " +
+                                      std::to_string(most_paths) + " paths");
+  const auto found = from.paths.find(path);
+  if (found != from.paths.end()) return found->second.get();
+  const InNamespace there(prefix_ + "h" + std::to_string(src + 1));
+  const auto port = static_cast<std::uint16_t>(first_path_port + path);
+  FileDescriptor made(make_socket(network_ + static_cast<std::uint32_t>(src) + 1, port));
+  return from.paths.emplace(path, std::move(made)).first->second.get();
+}
+
+void Cards::send(Rank src, Rank dst, const Packet& packet, std::int64_t path) {
   static const std::array<std::byte, packet_payload> zeros{};
   sockaddr_in to = address(network_ + static_cast<std::uint32_t>(dst) + 1, card_port);
   Packet header = packet;
@@ -74,9 +88,9 @@ void Cards::send(Rank src, Rank dst, const Packet& packet) {
   message.msg_namelen = sizeof to;
   message.msg_iov = parts.data();
   message.msg_iovlen = parts.size();
-  const Sockets& from = sockets_[static_cast<std::size_t>(src)];
-  if (sendmsg((packet.kind == Kind::data ? from.data : from.control).get(), &message, 0) < 0)
-    fail("a packet was not sent");
+  const int from = packet.kind == Kind::data ? data_socket(src, path)
+                                             : sockets_[static_cast<std::size_t>(src)].control.get();
+  if (sendmsg(from, &message, 0) < 0) fail("a packet was not sent");
 }
 
 bool Cards::receive(int wait_ms, const std::function<void(const Packet&)>& take) {

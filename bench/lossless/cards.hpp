@@ -7,10 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "lossless/ports.hpp"
+#include "nuice/core/schedule.hpp"
 
 namespace nuice::lossless {
 
@@ -33,18 +35,23 @@ class Cards {
   /// prefix: of the namespaces' names. subnet: "10.77.0". Throws Error io.
   Cards(const std::string& prefix, const std::string& subnet, Rank hosts);
 
-  /// Data fill their frame, others are as short as can be.
-  void send(Rank src, Rank dst, const Packet& packet);
+  /// Data fill their frame and take that path, others are as short as can be. Throws Error limit for a path beyond
+  /// most_paths.
+  void send(Rank src, Rank dst, const Packet& packet, std::int64_t path = no_path);
   /// What has come, after a wait of that many milliseconds at most. False: nothing.
   bool receive(int wait_ms, const std::function<void(const Packet&)>& take);
 
  private:
+  std::string prefix_;
   std::uint32_t network_;  // the first three numbers of an address
   FileDescriptor poll_;
   struct Sockets {
     FileDescriptor data;
     FileDescriptor control;  // flows of their own, so that they wait for no data in the card
+    std::map<std::int64_t, FileDescriptor> paths;
   };
+  int data_socket(Rank src, std::int64_t path);
+
   std::vector<Sockets> sockets_;  // by host
 };
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -18,16 +19,19 @@
 
 namespace nuice::lossless {
 
+/// table: the topology's routes; the path n by source port first_path_port + n, as InfiniBand's has several addresses.
 enum class Routing : std::uint8_t { table, hash, adaptive };
+inline constexpr std::uint16_t first_path_port = 61000;  // no program gets these by itself
+inline constexpr std::int64_t most_paths = 4096;
 
 struct Counts {
   std::uint64_t came = 0;  ///< Frames, from hosts.
   std::uint64_t delivered = 0;
   std::uint64_t lost = 0;  ///< The host's port did not take it.
-  Time moving = 0;       ///< While events were to come.
-  Time behind = 0;       ///< Part of it.
-  double busy_s = 0;     ///< Of the processor.
-  double peak_load = 0;  ///< Of a core, over a tenth of a second.
+  Time moving = 0;         ///< While events were to come.
+  Time behind = 0;         ///< Part of it.
+  double busy_s = 0;       ///< Of the processor.
+  double peak_load = 0;    ///< Of a core, over a tenth of a second.
 };
 
 class Emulator {
@@ -64,7 +68,7 @@ class Emulator {
   std::vector<FileDescriptor> ports_;  // of hosts; the last: of the launcher
   FileDescriptor poll_;
   std::unordered_map<std::uint64_t, Fabric::FlowId> flows_;  // by addresses, protocol and ports
-  std::vector<Frame> frames_;
+  std::deque<Frame> frames_;  // grows without a copy, which would take longer than a packet
   std::uint32_t free_ = 0;  // frames_.size(): none
   Counts counts_;
   Time paced_until_ = 0;

@@ -37,7 +37,7 @@ Exchange::Exchange(Cards& cards, const Schedule& schedule, const Topology& topol
                 "executor " + std::string(executor.name) + ": of RDMA's there are async, phased and depend");
   for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase)
     for (const nuice::Transfer& transfer : schedule.transfers(phase))
-      fresh_.push_back({transfer.src, transfer.dst, phase, packets_of(transfer.bytes())});
+      fresh_.push_back({transfer.src, transfer.dst, phase, packets_of(transfer.bytes()), transfer.path});
   if (pace_ == Pace::notices) {
     const Dependencies before = dependencies(schedule, &topology, Bytes{2} * early * data_bytes);
     after_.resize(fresh_.size());
@@ -136,7 +136,7 @@ void Exchange::allow(std::uint32_t id, std::uint32_t packets) {
   transfer.allowed += packets;
   const std::uint32_t end = std::min(transfer.allowed, transfer.acknowledged + window_);
   while (transfer.sent < end)
-    cards_.send(transfer.src, transfer.dst, {run_, Kind::data, id, transfer.sent++});
+    cards_.send(transfer.src, transfer.dst, {run_, Kind::data, id, transfer.sent++}, transfer.path);
 }
 
 /// A transfer of the rank, on its side. It enters its next phase when those of the present one are.

@@ -38,6 +38,7 @@ class Exchange {
     Rank dst = 0;
     PhaseId phase = 0;
     std::uint32_t packets = 0;
+    std::int64_t path = no_path;
     std::uint32_t gates = 1;
     // Of the sender:
     std::uint32_t allowed = 0;

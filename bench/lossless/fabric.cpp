@@ -103,7 +103,7 @@ void Fabric::happens(const Event& event) {
   if (event.frees_input) {
     const auto input = static_cast<std::uint32_t>(event.from / num_lanes_);
     lines_[input].reading = false;
-    offer(input);
+    if (!rules_.voq) offer(input);
   }
   if (event.packet == none) return;
   lines_[event.over].busy = false;
@@ -137,7 +137,7 @@ void Fabric::serve(std::uint32_t output) {
 }
 
 bool Fabric::try_input(std::uint32_t output, std::uint32_t input, std::uint32_t lane) {
-  if (lines_[input].reading) return false;
+  if (lines_[input].reading && !rules_.voq) return false;
   Queue& queue = queues_[queue_of(input, lane, output)];
   if (queue.first == none) return false;
   const Packet& packet = packets_[queue.first];
@@ -218,16 +218,11 @@ void Fabric::leave(std::uint32_t from) {
   due(from / num_lanes_);
 }
 
-/// To the outputs that its first packets want.
+/// To the outputs that the first packets of its lanes want.
 void Fabric::offer(std::uint32_t input) {
   for (std::uint32_t lane = 0; lane < num_lanes_; ++lane) {
-    if (!rules_.voq) {
-      const std::uint32_t first = queues_[place(input, lane)].first;
-      if (first != none) due(packets_[first].hop->wire);
-      continue;
-    }
-    for (const std::uint32_t output : switches_[static_cast<std::size_t>(lines_[input].to)].outputs)
-      if (queues_[queue_of(input, lane, output)].first != none) due(output);
+    const std::uint32_t first = queues_[place(input, lane)].first;
+    if (first != none) due(packets_[first].hop->wire);
   }
 }
 

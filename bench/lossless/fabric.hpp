@@ -31,7 +31,9 @@ struct Rules {
   double bits_per_s = 20e6;   ///< Of a port.
   std::uint32_t buffer = 32;  ///< Packets, of every input and lane.
   Flow flow = Flow::credits;
-  bool voq = false;         ///< An input has a queue for every output, in place of one.
+  /// An input has a queue for every output, in place of one, and several outputs may read it at once, as from a shared
+  /// memory. With one at a time, two streams whose packets end at different times would keep all others waiting.
+  bool voq = false;
   bool cut_through = true;  ///< Where a wire is not faster than the one before.
 };
 

@@ -150,6 +150,31 @@ TEST(LosslessFabric, AVictimWaitsBehindAPacketForAHotPort) {
   EXPECT_GT(victim(true, true), 3500 * slot);    // so it is with a queue for each output: they share the room
 }
 
+TEST(LosslessFabric, WithAQueueForEveryOutputNoStreamKeepsAPacketWaiting) {
+  const auto topology = make_topology("crossbar:4");
+  const Cabling cabling(*topology, 4);
+  Fabric fabric(cabling, {rate, 32, Flow::credits, true, false});
+  const auto one = fabric.add_flow(0, 1, no_path);
+  const auto other = fabric.add_flow(2, 3, no_path);
+  const auto across = fabric.add_flow(0, 3, no_path);
+  const auto fills_one = fabric.add_flow(3, 1, no_path);  // so that packets wait in the switch
+  const auto fills_other = fabric.add_flow(1, 3, no_path);
+  Time arrived = never;
+  const auto arrive = [&](Fabric::FlowId flow, std::uint32_t, Time at) {
+    if (flow == across) arrived = at;
+  };
+  for (int i = 0; i < 200; ++i) {
+    fabric.run_until(i * slot, arrive);
+    fabric.send(one, packet, 0, i * slot);
+    if (i < 40) fabric.send(fills_one, packet, 0, i * slot);
+    if (i == 100) fabric.send(across, packet, 0, i * slot);
+    fabric.run_until(i * slot + slot / 2, arrive);
+    fabric.send(other, packet, 0, i * slot + slot / 2);  // they end at another time
+    if (i < 40) fabric.send(fills_other, packet, 0, i * slot + slot / 2);
+  }
+  EXPECT_LT(arrived, 110 * slot);
+}
+
 TEST(LosslessFabric, AFlowThatIsIdleTakesTheLeastLoadedPath) {
   const auto topology = make_topology("fattree:2x2");
   const Cabling cabling(*topology, 4);

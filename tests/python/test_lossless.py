@@ -57,6 +57,7 @@ def test_every_packet_of_every_method_arrives_once_and_in_order(fabric, tmp_path
         "ac:async",
         "coloring:phased",
         "link_coloring:depend",
+        "path_coloring:depend",
     ]
     words = ["rdma", *plans(tmp_path, *methods), "--reps", "2", "--counters", str(tmp_path / "counts")]
     done = testbed(*words)
