@@ -8,8 +8,8 @@ method over TCP on a full tree of 16 hosts, d = 8. rdma: the same as RDMA cards 
 connection in flight; `ac:async` is what MPI_Isend and MPI_Alltoallv come to. victim: how long a flow
 takes that shares no port with a hot receiver, compared with the time that it takes alone. paths: on a full
 and on a thinned tree, schedules whose senders choose paths, and all at once over static routes, over a path
-by each connection's hash, and over adaptive ones. kinds: the same exchange on fabrics with pauses, a queue
-for each output, store and forward.
+by each connection's hash, and over adaptive ones. windows: MPI's methods under nuice run. kinds: the same
+exchange on fabrics with pauses, a queue for each output, store and forward.
 """
 
 import json
@@ -33,7 +33,7 @@ RDMA += ["link_list:depend"]
 SIZES = {"256 KiB": (256 * KIB, 1), "32 KiB to 1 MiB": (32 * KIB, 32)}
 PACKET = 1514 * 8  # bits, with its Ethernet header
 DATA = 1456
-PARTS = ("emulator", "mpi", "rdma", "victim", "paths", "kinds")
+PARTS = ("emulator", "mpi", "windows", "rdma", "victim", "paths", "kinds")
 ALONE = ["ac:async"]
 CHOSEN = ["ac:async", "link_list:depend", "path_coloring:depend", "path_coloring:phased"]
 TREES = {TREE: "full", f"{TREE}/2": "thinned 2:1"}
@@ -86,6 +86,15 @@ def mpi(where, name, matrix, options):
             "to_bound": r[MEDIAN] / bound_s(where, matrix),
             "sent_again": r["tcp_segments_sent_again"],
         }
+
+
+def windows(where, name, matrix, options):
+    """MPI's own methods, as they are and as nuice run starts them."""
+    more = ["--topology", TREE, "--settle", 1, "--warmup", 1]
+    for prefix in ((), (find_program("nuice"), "run")):
+        for r in where.bench(matrix, PEERS[:2], options.reps, *more, words_before=prefix):
+            method = f"{'nuice run: ' if prefix else ''}{r['method']}"
+            yield {"part": "windows", "sizes": name, "method": method, "median_s": r[MEDIAN]}
 
 
 def bound_s(where, matrix):
@@ -158,7 +167,7 @@ def rows(options):
         yield from paths(options)
     if "kinds" in options.parts:
         yield from kinds(options)
-    if not {"rdma", "mpi", "victim"} & set(options.parts):
+    if not {"rdma", "mpi", "windows", "victim"} & set(options.parts):
         return
     words = ("--preset", "lossless", "--topology", TREE, "--rate", options.rate, "--flow", options.flow)
     with network(*words, name=TREE) as where:
@@ -168,6 +177,8 @@ def rows(options):
                 continue
             if "rdma" in options.parts:
                 yield from rdma(where, name, matrix, options)
+            if "windows" in options.parts:
+                yield from windows(where, name, matrix, options)
             if "mpi" in options.parts:
                 yield from mpi(where, name, matrix, options)
         if "victim" in options.parts:
@@ -199,6 +210,11 @@ CASE = Case(
             "sizes | method | ms = median_s*1e3 .0f | / bound = to_bound .2f | faster .2f",
             "retransmitted = sent_again .0f",
             where=lambda row: row["part"] == "mpi",
+        ),
+        Table(
+            "MPI over TCP with windows and without, emulated {o.rate}",
+            "sizes | method | ms = median_s*1e3 .0f",
+            where=lambda row: row["part"] == "windows",
         ),
         Table(
             "as RDMA cards carry it, emulated {o.rate}; faster: than all at once",
