@@ -2,7 +2,7 @@
 // DRS_N in simulation; refusals and time-outs that are counted, not simulated one by one; interrupts.
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <tuple>
 
 #include "machine/simulated.hpp"
@@ -162,7 +162,7 @@ TEST(Repeats, OfManyRanksWithSeveralDestinations) {
 }
 
 TEST(Repeats, OfTerabytesEnd) {
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();  // of the processor: the machine may be busy
   const Machine cm5 = find_machine("cm5-32");
   const Simulation run = simulate_drs_n(three_to_one(Bytes{1} << 40), cm5);
   EXPECT_GE(run.seconds, port_bound_s(three_to_one(Bytes{1} << 40), cm5));
@@ -175,7 +175,7 @@ TEST(Repeats, OfTerabytesEnd) {
   slow = cm5;
   slow.byte_s = 1;  // nor compared with a petabyte of these
   EXPECT_EQ(code_of([&] { simulate_drs_n(three_to_one(Bytes{1} << 50), slow); }), ErrorCode::limit);
-  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), 60);
+  EXPECT_LT(std::clock() - begin, std::clock_t{60} * CLOCKS_PER_SEC);
 }
 
 // The same of a full queue, which turns senders away.
