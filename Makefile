@@ -143,7 +143,7 @@ petsc: $(SETUP_STAMP)
 	@mkdir -p build
 	cmake -S . -B build/petsc -G Ninja -DCMAKE_BUILD_TYPE=Release -DNUICE_BUILD_MPI=ON -DNUICE_BUILD_TESTS=OFF -DNUICE_BUILD_PETSC=ON -DNUICE_WERROR=$(PETSC_WERROR) \
 	  -DMPI_CXX_COMPILER=$(PETSC_MPI_BIN)/mpicxx -DMPIEXEC_EXECUTABLE=$(PETSC_MPI_BIN)/mpiexec >build/petsc.log
-	cmake --build build/petsc --target nuice_petsc petsc_sf_test
+	cmake --build build/petsc --target nuice_petsc petsc_sf_test petsc_device_sf_test
 
 test-petsc: build
 	NUICE_PETSC=1 tools/setup.sh

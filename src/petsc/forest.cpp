@@ -102,10 +102,9 @@ PetscErrorCode Forest::make_plan(PetscSF sf, const Options& options, UnitPlan& u
 }
 
 /// Collective; alike on all ranks, since plans, executors and options are.
-PetscErrorCode Forest::decide(PetscSF sf, const Options& options, nuice_direction direction,
-                              UnitPlan& units) {
+PetscErrorCode Forest::decide(PetscSF sf, const Options& options, const Use& use, UnitPlan& units) {
   const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(sf));
-  const char *executor = nullptr, *advice = nullptr, *methods = nullptr;
+  const char *executor = nullptr, *advice = nullptr, *methods = nullptr, *device = nullptr;
   double num_messages = 0;
   PetscLogDouble begin_s = 0, end_s = 0;
 
@@ -113,13 +112,15 @@ PetscErrorCode Forest::decide(PetscSF sf, const Options& options, nuice_directio
   PetscCall(PetscTime(&begin_s));
   PetscCall(set_up(sf));
   PetscCall(make_plan(sf, options, units));
-  Route& first = units.route(units.unit_bytes, direction);
-  PetscCall(add_lane(sf, units, first));
+  Route& first = units.route(units.unit_bytes, use.direction);
+  PetscCall(add_lane(sf, units, use, first));
   PetscCallNuice(comm, nuice_exchange_text(first.lanes.front()->exchange, "executor", &executor));
   PetscCallNuice(comm, nuice_exchange_text(first.lanes.front()->exchange, "methods", &methods));
+  PetscCallNuice(comm, nuice_exchange_text(first.lanes.front()->exchange, "device", &device));
   PetscCallNuice(comm, nuice_plan_text(units.plan, "advice", &advice));
   PetscCallNuice(comm, nuice_plan_figure(units.plan, "messages", &num_messages));
   units.executor = executor;
+  units.device = device;
   units.why = std::string(advice, std::strcspn(advice, "\n"));
   const bool tries_others = *methods != '\0';
   const bool is_basics = !options.names_a_way() && units.executor == at_once && !tries_others;
@@ -134,18 +135,17 @@ PetscErrorCode Forest::decide(PetscSF sf, const Options& options, nuice_directio
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Forest::next_turn(PetscSF sf, const Options& options, std::int64_t unit_bytes,
-                                 nuice_direction direction, Turn* turn) {
+PetscErrorCode Forest::next_turn(PetscSF sf, const Options& options, const Use& use, Turn* turn) {
   PetscFunctionBegin;
   *turn = {};
-  if (unit_bytes <= 0) PetscFunctionReturn(PETSC_SUCCESS);
-  UnitPlan& units = plan_for(unit_bytes);
+  if (use.unit_bytes <= 0) PetscFunctionReturn(PETSC_SUCCESS);
+  UnitPlan& units = plan_for(use.unit_bytes);
   ++units.uses;
   if (units.state == UnitPlan::State::counted && units.uses >= options.planned_at)
-    PetscCall(decide(sf, options, direction, units));
+    PetscCall(decide(sf, options, use, units));
   if (units.state == UnitPlan::State::planned) {
-    turn->route = &units.route(unit_bytes, direction);
-    PetscCall(turn_of(sf, options, units, turn));
+    turn->route = &units.route(use.unit_bytes, use.direction);
+    PetscCall(turn_of(sf, options, use, units, turn));
   }
   const bool is_for_good = units.state == UnitPlan::State::basics ||
                            (units.state == UnitPlan::State::planned && turn->route->is_basics());
@@ -154,7 +154,8 @@ PetscErrorCode Forest::next_turn(PetscSF sf, const Options& options, std::int64_
 }
 
 /// On a route with a plan.
-PetscErrorCode Forest::turn_of(PetscSF sf, const Options& options, UnitPlan& units, Turn* turn) const {
+PetscErrorCode Forest::turn_of(PetscSF sf, const Options& options, const Use& use, UnitPlan& units,
+                               Turn* turn) const {
   Route& route = *turn->route;
   exchange::Contest::Step step{.arm = plan_arm};
 
@@ -164,7 +165,7 @@ PetscErrorCode Forest::turn_of(PetscSF sf, const Options& options, UnitPlan& uni
     step = route.is_basics() ? exchange::Contest::Step{.arm = basic_arm} : route.contest.next();
   }
   turn->is_timed = step.is_timed;
-  if (step.arm == plan_arm) PetscCall(idle_lane(sf, units, route, &turn->lane));
+  if (step.arm == plan_arm) PetscCall(idle_lane(sf, units, use, route, &turn->lane));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -30,7 +30,7 @@ struct Side {
 
 /// Buffers for messages, and the exchange between them.
 struct Lane {
-  std::vector<std::byte> at_roots, at_leaves;
+  Buffer at_roots, at_leaves;
   nuice_exchange* exchange = nullptr;
   bool is_busy = false;
 
@@ -71,6 +71,13 @@ struct Route {
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
+/// An exchange, as it begins. Memory may differ from rank to rank and from exchange to exchange.
+struct Use {
+  std::int64_t unit_bytes;
+  nuice_direction direction;
+  PetscMemType at_roots, at_leaves;
+};
+
 /// Who carries out the next exchange.
 struct Turn {
   Route* route = nullptr;
@@ -92,6 +99,7 @@ struct UnitPlan {
   State state = State::counted;
   nuice_plan* plan = nullptr;  ///< Where it is planned.
   std::string executor, why;   ///< What carries them out; why it is that, or why basic does.
+  std::string device;          ///< How messages leave and reach this rank's device; empty without one.
   double set_up_s = 0;         ///< Of this rank: packing, planning, binding the first lane.
   std::vector<std::unique_ptr<Route>> routes;
 
@@ -108,9 +116,9 @@ struct UnitPlan {
 class Forest {
  public:
   /// Collective. All ranks get a lane, or none, which is idle. Costs a plan at use options.planned_at with units of a size, a binding
-  /// where no lane is idle, now and then the wait for a report, otherwise next to nothing.
-  PetscErrorCode next_turn(PetscSF sf, const Options& options, std::int64_t unit_bytes,
-                           nuice_direction direction, Turn* turn);
+  /// where no lane is idle, now and then the wait for a report, otherwise next to nothing. A lane's buffers lie where the data of its
+  /// first exchange does: then later ones need no agreement, since packing crosses from any memory into any.
+  PetscErrorCode next_turn(PetscSF sf, const Options& options, const Use& use, Turn* turn);
   /// Whether basic carries out all exchanges in this direction for good, and has done so for some time.
   bool is_basics(nuice_direction direction) const;
   /// What -log_view counts of an exchange by a plan.
@@ -124,11 +132,13 @@ class Forest {
  private:
   UnitPlan& plan_for(std::int64_t unit_bytes);
   PetscErrorCode set_up(PetscSF sf);
-  PetscErrorCode decide(PetscSF sf, const Options& options, nuice_direction direction, UnitPlan& units);
+  PetscErrorCode decide(PetscSF sf, const Options& options, const Use& use, UnitPlan& units);
   PetscErrorCode make_plan(PetscSF sf, const Options& options, UnitPlan& units) const;
-  PetscErrorCode turn_of(PetscSF sf, const Options& options, UnitPlan& units, Turn* turn) const;
-  PetscErrorCode idle_lane(PetscSF sf, const UnitPlan& units, Route& route, Lane** lane) const;
-  PetscErrorCode add_lane(PetscSF sf, const UnitPlan& units, Route& route) const;
+  PetscErrorCode turn_of(PetscSF sf, const Options& options, const Use& use, UnitPlan& units,
+                         Turn* turn) const;
+  PetscErrorCode idle_lane(PetscSF sf, const UnitPlan& units, const Use& use, Route& route,
+                           Lane** lane) const;
+  PetscErrorCode add_lane(PetscSF sf, const UnitPlan& units, const Use& use, Route& route) const;
 
   Side roots_, leaves_;
   Packing within_;

@@ -45,29 +45,31 @@ PetscErrorCode Route::hear() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Forest::idle_lane(PetscSF sf, const UnitPlan& units, Route& route, Lane** lane) const {
+PetscErrorCode Forest::idle_lane(PetscSF sf, const UnitPlan& units, const Use& use, Route& route,
+                                 Lane** lane) const {
   PetscFunctionBegin;
   const auto idle = std::ranges::find_if(route.lanes, [](const auto& known) { return !known->is_busy; });
   if (idle != route.lanes.end()) {
     *lane = idle->get();
   } else {
-    PetscCall(add_lane(sf, units, route));
+    PetscCall(add_lane(sf, units, use, route));
     *lane = route.lanes.back().get();
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Forest::add_lane(PetscSF sf, const UnitPlan& units, Route& route) const {
+PetscErrorCode Forest::add_lane(PetscSF sf, const UnitPlan& units, const Use& use, Route& route) const {
   const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(sf));
   const std::int64_t unit_bytes = route.unit_bytes;
 
   PetscFunctionBegin;
   route.lanes.push_back(std::make_unique<Lane>());
   Lane& lane = *route.lanes.back();
-  lane.at_roots.resize(static_cast<std::size_t>(roots_.num_places * unit_bytes));
-  lane.at_leaves.resize(static_cast<std::size_t>(leaves_.num_places * unit_bytes));
+  const auto bytes = [&](const Side& side) { return static_cast<std::size_t>(side.num_places * unit_bytes); };
+  PetscCall(lane.at_roots.allocate(sf, use.at_roots, bytes(roots_)));
+  PetscCall(lane.at_leaves.allocate(sf, use.at_leaves, bytes(leaves_)));
   Messages from(roots_, unit_bytes), to(leaves_, unit_bytes);
-  void *source = lane.at_roots.data(), *target = lane.at_leaves.data();
+  void *source = lane.at_roots.to().data, *target = lane.at_leaves.to().data;
   if (route.direction == NUICE_BACKWARDS) {
     std::swap(from, to);
     std::swap(source, target);

@@ -5,6 +5,24 @@
 
 namespace nuice::petsc {
 
+PetscErrorCode Buffer::allocate(PetscSF sf, PetscMemType memory, std::size_t bytes) {
+  PetscFunctionBegin;
+  const bool is_known = PetscMemTypeCUDA(memory) || PetscMemTypeHIP(memory);
+  if (is_known && bytes > 0) {
+    memory_ = PetscMemTypeCUDA(memory) ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HIP;  // not NVSHMEM's heap
+    free_ = sf->ops->Free;
+    PetscCall((*sf->ops->Malloc)(memory_, bytes, &data_));
+  } else {
+    PetscCall(without_exceptions([&] { return on_host_.resize(bytes), PETSC_SUCCESS; }));
+    data_ = on_host_.data();
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+Buffer::~Buffer() {
+  if (is_on_device() && data_ != nullptr) PetscCallAbort(PETSC_COMM_SELF, (*free_)(memory_, data_));
+}
+
 PetscErrorCode Packing::set_up(PetscInt num_entries, PetscInt num_places, const PetscInt* entries,
                                const PetscInt* places) {
   PetscSFNode* remote = nullptr;
@@ -22,19 +40,19 @@ PetscErrorCode Packing::set_up(PetscInt num_entries, PetscInt num_places, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Packing::out_of(MPI_Datatype unit, const void* data, void* buffer, MPI_Op op) const {
+PetscErrorCode Packing::out_of(MPI_Datatype unit, From data, To buffer, MPI_Op op) const {
   PetscFunctionBegin;
   PetscCall(
-      PetscSFBcastWithMemTypeBegin(forest_, unit, PETSC_MEMTYPE_HOST, data, PETSC_MEMTYPE_HOST, buffer, op));
-  PetscCall(PetscSFBcastEnd(forest_, unit, data, buffer, op));
+      PetscSFBcastWithMemTypeBegin(forest_, unit, data.memory, data.data, buffer.memory, buffer.data, op));
+  PetscCall(PetscSFBcastEnd(forest_, unit, data.data, buffer.data, op));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Packing::into(MPI_Datatype unit, const void* buffer, void* data, MPI_Op op) const {
+PetscErrorCode Packing::into(MPI_Datatype unit, From buffer, To data, MPI_Op op) const {
   PetscFunctionBegin;
   PetscCall(
-      PetscSFReduceWithMemTypeBegin(forest_, unit, PETSC_MEMTYPE_HOST, buffer, PETSC_MEMTYPE_HOST, data, op));
-  PetscCall(PetscSFReduceEnd(forest_, unit, buffer, data, op));
+      PetscSFReduceWithMemTypeBegin(forest_, unit, buffer.memory, buffer.data, data.memory, data.data, op));
+  PetscCall(PetscSFReduceEnd(forest_, unit, buffer.data, data.data, op));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

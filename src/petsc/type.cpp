@@ -54,16 +54,25 @@ void leave_to_basic(PetscSF sf, const TypeState& state, nuice_direction directio
   }
 }
 
-PetscErrorCode next_turn(PetscSF sf, TypeState& state, MPI_Datatype unit, nuice_direction direction,
-                         Turn* turn) {
+/// In the host's memory, or a device's, of which this PETSc knows how to pack and allocate.
+PetscErrorCode require_known(PetscSF sf, PetscMemType a, PetscMemType b) {
+  PetscFunctionBegin;
+  PetscCheck((PetscMemTypeHost(a) && PetscMemTypeHost(b)) || sf->ops->Malloc != nullptr, PETSC_COMM_SELF,
+             PETSC_ERR_SUP,
+             "data in a device's memory, and a PETSc that was built without CUDA, HIP or Kokkos");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode next_turn(PetscSF sf, TypeState& state, MPI_Datatype unit, Use use, Turn* turn) {
   MPI_Aint low = 0, extent = 0;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Type_get_extent(unit, &low, &extent));
   PetscCall(without_exceptions(
-      [&] { return state.forest->next_turn(sf, state.options, extent, direction, turn); }));
+      [&] { return use.unit_bytes = extent, state.forest->next_turn(sf, state.options, use, turn); }));
   if (turn->lane != nullptr) turn->lane->is_busy = true;
-  if (state.under_way.empty() && state.forest->is_basics(direction)) leave_to_basic(sf, state, direction);
+  if (state.under_way.empty() && state.forest->is_basics(use.direction))
+    leave_to_basic(sf, state, use.direction);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -75,12 +84,14 @@ PetscErrorCode start(const Forest& forest, const Turn& turn) {
 }
 
 /// An exchange has begun; one that End needs to know nothing of is basic's alone.
-PetscErrorCode has_begun(TypeState& state, MPI_Datatype unit, const void* root_data, const void* leaf_data,
-                         const Turn& turn, double begin_s) {
+PetscErrorCode has_begun(TypeState& state, const UnderWay& exchange, double begin_s) {
+  const Turn& turn = exchange.turn;
+
   PetscFunctionBegin;
   if (turn.lane == nullptr && !turn.is_timed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(without_exceptions([&] {
-    state.under_way.push_back({unit, root_data, leaf_data, turn, now_s(turn) - begin_s});
+    state.under_way.push_back(exchange);
+    state.under_way.back().elapsed_s = now_s(turn) - begin_s;
     return PETSC_SUCCESS;
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -117,8 +128,6 @@ PetscErrorCode has_ended(PetscSF sf, const UnderWay& exchange, double begin_s) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-bool on_device(PetscMemType a, PetscMemType b) { return !PetscMemTypeHost(a) || !PetscMemTypeHost(b); }
-
 /// Begin of a broadcast, from roots to leaves, or of a reduction, from leaves to roots.
 template <nuice_direction direction>
 PetscErrorCode begin(PetscSF sf, MPI_Datatype unit, PetscMemType from_memory, const void* from,
@@ -129,7 +138,9 @@ PetscErrorCode begin(PetscSF sf, MPI_Datatype unit, PetscMemType from_memory, co
 
   PetscFunctionBegin;
   PetscCall(state_of(sf, &state));
-  if (!on_device(from_memory, to_memory)) PetscCall(next_turn(sf, *state, unit, direction, &turn));
+  PetscCall(require_known(sf, from_memory, to_memory));
+  const Use use{0, direction, to_leaves ? from_memory : to_memory, to_leaves ? to_memory : from_memory};
+  PetscCall(next_turn(sf, *state, unit, use, &turn));
   const double begin_s = now_s(turn);
   if (Lane* const lane = turn.lane; lane == nullptr) {
     const auto by_basic = to_leaves ? state->basic.BcastBegin : state->basic.ReduceBegin;
@@ -137,12 +148,15 @@ PetscErrorCode begin(PetscSF sf, MPI_Datatype unit, PetscMemType from_memory, co
   } else {
     const Forest& forest = *state->forest;
     const Packing& packing = to_leaves ? forest.at_roots() : forest.at_leaves();
-    PetscCall(packing.out_of(unit, from, (to_leaves ? lane->at_roots : lane->at_leaves).data()));
+    const From data{from_memory, from};
+    const To target{to_memory, to};
+    PetscCall(packing.out_of(unit, data, (to_leaves ? lane->at_roots : lane->at_leaves).to()));
     PetscCall(start(forest, turn));
-    PetscCall(to_leaves ? forest.within().out_of(unit, from, to, op)
-                        : forest.within().into(unit, from, to, op));
+    PetscCall(to_leaves ? forest.within().out_of(unit, data, target, op)
+                        : forest.within().into(unit, data, target, op));
   }
-  PetscCall(has_begun(*state, unit, to_leaves ? from : to, to_leaves ? to : from, turn, begin_s));
+  PetscCall(
+      has_begun(*state, {unit, to_leaves ? from : to, to_leaves ? to : from, to_memory, turn}, begin_s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -161,7 +175,8 @@ PetscErrorCode end(PetscSF sf, MPI_Datatype unit, const void* from, void* to, MP
   } else {
     const Packing& packing = to_leaves ? state->forest->at_leaves() : state->forest->at_roots();
     PetscCallNuice(PETSC_COMM_SELF, nuice_exchange_wait(lane->exchange));
-    PetscCall(packing.into(unit, (to_leaves ? lane->at_leaves : lane->at_roots).data(), to, op));
+    PetscCall(packing.into(unit, (to_leaves ? lane->at_leaves : lane->at_roots).from(),
+                           {exchange.to_memory, to}, op));
   }
   PetscCall(has_ended(sf, exchange, begin_s));
   PetscFunctionReturn(PETSC_SUCCESS);

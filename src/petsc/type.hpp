@@ -26,6 +26,7 @@ struct TypeState {
     MPI_Datatype unit;
     const void* root_data;
     const void* leaf_data;
+    PetscMemType to_memory = PETSC_MEMTYPE_HOST;  ///< Of what is received.
     Turn turn;
     double elapsed_s = 0;  ///< Inside Begin and End, where the turn is timed.
   };

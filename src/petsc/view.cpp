@@ -24,6 +24,7 @@ PetscErrorCode view_plan(MPI_Comm comm, const UnitPlan& units, PetscViewer viewe
                                    scheduler, units.executor.c_str(), values[0], values[1], values[2],
                                    values[3]));
   if (!units.why.empty()) PetscCall(PetscViewerASCIIPrintf(viewer, "why: %s\n", units.why.c_str()));
+  if (!units.device.empty()) PetscCall(PetscViewerASCIIPrintf(viewer, "device: %s\n", units.device.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

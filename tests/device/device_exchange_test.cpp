@@ -5,6 +5,7 @@
 
 #include "device/aware_mpi.hpp"
 #include "device/device_memory.hpp"
+#include "device/device_rows.hpp"
 #include "device/fake_driver.hpp"
 #include "mpi/mpi_support.hpp"
 #include "nuice/mpi/exchanger.hpp"
@@ -16,40 +17,11 @@ namespace {
 using mpi::DeviceWay;
 using mpi::Direction;
 using test::DeviceArray;
+using test::Memory;
+using test::messages;
+using test::row;
+using test::sum;
 using test::TestDriver;
-using Memory = std::vector<std::byte>;
-
-/// Some pairs exchange nothing, some little, some more than several chunks; ranks send themselves, too.
-std::vector<Partner> row(Rank rank, Rank num_ranks) {
-  std::vector<Partner> row;
-  for (Rank dst = num_ranks; dst-- > 0;) {
-    constexpr std::array<nuice::Bytes, 5> sizes = {0, 17, 4096, 30011, 200000};
-    row.push_back({dst, sizes[static_cast<std::size_t>(3 * rank + 2 * dst + 1) % sizes.size()]});
-  }
-  return row;
-}
-std::vector<Partner> row() { return row(test::world_rank(), test::world_size()); }
-
-std::byte value_of(Rank src, Rank dst, std::size_t i, int round) {
-  return static_cast<std::byte>(i * 7 + i / 251 +
-                                static_cast<std::size_t>(31 * src + 17 * dst + 101 * round));
-}
-
-std::size_t sum(std::span<const Partner> partners) {
-  std::size_t bytes = 0;
-  for (const Partner& partner : partners) bytes += static_cast<std::size_t>(partner.bytes);
-  return bytes;
-}
-
-/// As it is sent; or with src and dst exchanged, as it is received.
-Memory messages(std::span<const Partner> partners, bool is_send, int round) {
-  Memory all;
-  for (const Partner& partner : partners)
-    for (std::size_t i = 0; i < static_cast<std::size_t>(partner.bytes); ++i)
-      all.push_back(is_send ? value_of(test::world_rank(), partner.rank, i, round)
-                            : value_of(partner.rank, test::world_rank(), i, round));
-  return all;
-}
 
 enum class Where { device, host, odd_ranks_on_device, sends_on_device, receives_on_device };
 
@@ -198,7 +170,7 @@ TEST(DeviceExchange, SaysWhichWayAndWhy) {
   };
   test::set_gpu_aware(false);
   expect_part(way_of({}),
-              "staged: through pinned memory, in chunks of 1024 KiB; MPIX_Query_cuda_support says no");
+              "staged: through pinned memory, in chunks of 256 KiB; MPIX_Query_cuda_support says no");
   expect_part(way_of({.device = {.way = DeviceWay::staged}}), "as the option device says");
   expect_part(way_of({.device = {.way = DeviceWay::direct}}),
               "direct: MPI reads and writes the device's memory");
@@ -263,36 +235,6 @@ TEST(DeviceExchange, ErrorsAreThoseOfAllRanks) {
     test::expect_error(ErrorCode::device, "cuda cannot copy: CUDA_ERROR_OUT_OF_MEMORY",
                        [&] { exchange.start(); });
     fake_gpu_fail("", -1);
-  }
-}
-
-/// The program writes what is sent, and reads what has come, by streams alone: nothing else makes it wait.
-TEST(DeviceExchange, StreamsKeepTheOrder) {
-  for (const DeviceWay way : test::device_ways()) {
-    mpi::Plan plan(MPI_COMM_WORLD, row(), {.executor = "async", .device = {way, 32768}});
-    const Memory zero(sum(plan.destinations()));
-    const DeviceArray<std::byte> send(zero);
-    const DeviceArray<std::byte> receive(Memory(sum(plan.sources())));
-    mpi::Exchange exchange =
-        plan.bind(mpi::SendArray{send.data(), static_cast<Bytes>(send.size()), {}},
-                  mpi::ReceiveArray{receive.data(), static_cast<Bytes>(receive.size()), {}});
-    const TestDriver& driver = TestDriver::get();
-    void* const own = driver.new_stream(false);
-    for (const bool has_stream : {true, false}) {
-      void* const stream = has_stream ? own : nullptr;
-      for (int round = 0; round < 5; ++round) {
-        const Memory sent = messages(plan.destinations(), true, round);
-        Memory come(receive.size());
-        driver.copy(send.data(), zero.data(), zero.size(), stream);
-        if (!sent.empty()) driver.copy(send.data(), sent.data(), sent.size(), stream);
-        has_stream ? exchange.start(stream) : exchange.start();
-        has_stream ? exchange.wait(stream) : exchange.wait();
-        if (!come.empty()) driver.copy(come.data(), receive.data(), come.size(), stream);
-        driver.synchronize(stream);
-        EXPECT_TRUE(come == messages(plan.sources(), false, round))
-            << has_stream << round << exchange.info().device;
-      }
-    }
   }
 }
 

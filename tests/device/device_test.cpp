@@ -45,6 +45,45 @@ TEST(Device, MemoryIsLocated) {
   EXPECT_FALSE(device::locate(TestDriver::get().allocate_managed(64)).is_on_device());
 }
 
+/// Of an own context of the program, of none, as of a pool, or of the device's first, which is the one of all programs that made none.
+TEST(Device, CallsAreForTheMemorysContext) {
+  NUICE_NEEDS_FAKE_GPU();
+  const bool has_contexts = std::string_view(NUICE_VENDOR) == "cuda";
+  const DeviceArray<double> array({1, 2, 3});
+  for (const int which : {0, 1, 2}) {
+    fake_gpu_say_contexts(which);
+    const Location at = device::locate(array.data());
+    fake_gpu_use(1);
+    {
+      const device::Current current(at);
+      EXPECT_EQ(fake_gpu_context(), reinterpret_cast<void*>(which == 1 && has_contexts ? 101 : 1)) << which;
+    }
+    EXPECT_EQ(fake_gpu_context(), reinterpret_cast<void*>(2));  // as it was
+    fake_gpu_use(0);
+  }
+  fake_gpu_say_contexts(0);
+}
+
+/// A thread without a device makes, uses and destroys all there is.
+TEST(Device, AThreadNeedsNone) {
+  NUICE_NEEDS_FAKE_GPU();
+  const DeviceArray<double> array({1, 2, 3});
+  const Location at = device::locate(array.data());
+  const long before = fake_gpu_num_alive();
+  fake_gpu_use(-1);
+  {
+    const device::Stream stream(at);
+    const device::Event event(at);
+    const device::PinnedMemory pinned(at, 64);
+    const device::DeviceMemory memory(at, 64);
+    const device::IndexedCopy copy(at, reinterpret_cast<std::byte*>(array.data()), 8, {0, 2});
+    EXPECT_GE(fake_gpu_num_alive(), before + 5);
+  }
+  EXPECT_EQ(fake_gpu_num_alive(), before);
+  EXPECT_EQ(fake_gpu_context(), nullptr);
+  fake_gpu_use(0);
+}
+
 TEST(Device, TheProcessorCannotTouchIt) {
   NUICE_NEEDS_FAKE_GPU();
   const DeviceArray<double> array({1, 2, 3});

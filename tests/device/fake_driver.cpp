@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "device/fake_driver.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -12,8 +13,13 @@ namespace {
 
 using namespace fake;
 
-thread_local int current_device = 0;
-thread_local std::vector<void*> pushed;
+thread_local std::intptr_t current = 1;  // context; HIP's are the first of their devices
+thread_local std::vector<std::intptr_t> pushed;
+std::atomic<int> says_context = 0;
+
+int current_device() { return static_cast<int>(current % 100) - 1; }
+void* as_handle(std::intptr_t context) { return reinterpret_cast<void*>(context); }
+[[maybe_unused]] std::intptr_t as_context(void* handle) { return reinterpret_cast<std::intptr_t>(handle); }
 
 struct Module {
   std::string text;
@@ -23,8 +29,8 @@ struct Function {
   std::size_t unit;
 };
 
-#define FAKE_FAILS(call)                          \
-  if (current_device < 0) return invalid_context; \
+#define FAKE_FAILS(call)                    \
+  if (current == 0) return invalid_context; \
   if (Gpu::get().fails(call)) return out_of_memory
 
 int pointer_attribute(void* value, int attribute, const void* pointer, bool has_contexts) {
@@ -35,7 +41,8 @@ int pointer_attribute(void* value, int attribute, const void* pointer, bool has_
   switch (attribute) {
     case 1: {  // context
       if (!has_contexts) return invalid_value;
-      void* const context = reinterpret_cast<void*>(static_cast<std::intptr_t>(Gpu::device_of(pointer) + 1));
+      const std::intptr_t first = Gpu::device_of(pointer) + 1;
+      void* const context = as_handle(says_context == 0 ? first : says_context == 1 ? first + 100 : 0);
       std::memcpy(value, static_cast<const void*>(&context), sizeof context);
       return success;
     }
@@ -62,8 +69,7 @@ int pointer_attribute(void* value, int attribute, const void* pointer, bool has_
 int copy(void* to, const void* from, std::size_t bytes, void* stream) {
   FAKE_FAILS("copy");
   Gpu& gpu = Gpu::get();
-  gpu.enqueue(static_cast<Stream*>(stream),
-              [to = gpu.inside(to), from = gpu.inside(from), bytes] { std::memcpy(to, from, bytes); });
+  gpu.enqueue_copy(static_cast<Stream*>(stream), gpu.inside(to), gpu.inside(from), bytes, gpu.has(to));
   return success;
 }
 
@@ -110,8 +116,11 @@ extern "C" {
 void* fake_gpu_inside(const void* pointer) { return Gpu::get().inside(pointer); }
 void fake_gpu_fail(const char* call, int n) { Gpu::get().fail(call, n); }
 long fake_gpu_num_allocated() { return Gpu::get().num_allocated; }
+long fake_gpu_num_alive() { return Gpu::get().num_alive; }
 long fake_gpu_num_launched() { return Gpu::get().num_launched; }
-void fake_gpu_use(int device) { current_device = device; }
+void fake_gpu_use(int device) { current = device + 1; }
+void* fake_gpu_context() { return as_handle(current); }
+void fake_gpu_say_contexts(int which) { says_context = which; }
 #endif
 
 #ifdef FAKE_HIP
@@ -122,7 +131,7 @@ void fake_gpu_use(int device) { current_device = device; }
 
 int CALL(cuMemAlloc_v2, hipMalloc)(void** memory, std::size_t bytes) {
   FAKE_FAILS("mem_alloc");
-  return Gpu::get().allocate(memory, bytes, current_device);
+  return Gpu::get().allocate(memory, bytes, current_device());
 }
 int CALL(cuMemFree_v2, hipFree)(void* memory) {
   FAKE_FAILS("mem_free");
@@ -145,6 +154,7 @@ int CALL(cuStreamCreate, hipStreamCreateWithFlags)(void** stream, unsigned flags
   return success;
 }
 int CALL(cuStreamDestroy_v2, hipStreamDestroy)(void* stream) {
+  FAKE_FAILS("stream_destroy");
   Gpu::get().end_stream(static_cast<Stream*>(stream));
   return success;
 }
@@ -159,11 +169,11 @@ int CALL(cuStreamWaitEvent, hipStreamWaitEvent)(void* stream, void* event, unsig
 }
 int CALL(cuEventCreate, hipEventCreateWithFlags)(void** event, unsigned) {
   FAKE_FAILS("event_create");
-  ++Gpu::get().num_allocated;
-  *event = new Event;
+  *event = Gpu::get().new_event();
   return success;
 }
 int CALL(cuEventDestroy_v2, hipEventDestroy)(void* event) {
+  FAKE_FAILS("event_destroy");
   Gpu::get().end_event(static_cast<Event*>(event));
   return success;
 }
@@ -205,11 +215,11 @@ const char* hipGetErrorName(int code) {
                                    : "hipError";
 }
 int hipSetDevice(int device) {
-  current_device = device;
+  current = device + 1;
   return success;
 }
 int hipGetDevice(int* device) {
-  *device = current_device;
+  *device = current_device();
   return success;
 }
 int hipRuntimeGetVersion(int* version) {
@@ -249,24 +259,24 @@ int cuGetErrorName(int code, const char** name) {
   return success;
 }
 int cuCtxPushCurrent_v2(void* context) {
-  pushed.push_back(reinterpret_cast<void*>(static_cast<std::intptr_t>(current_device)));
-  current_device = static_cast<int>(reinterpret_cast<std::intptr_t>(context)) - 1;
+  pushed.push_back(current);
+  current = as_context(context);
   return success;
 }
 int cuCtxPopCurrent_v2(void** context) {
-  *context = reinterpret_cast<void*>(static_cast<std::intptr_t>(current_device + 1));
-  current_device = static_cast<int>(reinterpret_cast<std::intptr_t>(pushed.back()));
+  *context = as_handle(current);
+  current = pushed.back();
   pushed.pop_back();
   return success;
 }
 int cuDevicePrimaryCtxRetain(void** context, int device) {
-  *context = reinterpret_cast<void*>(static_cast<std::intptr_t>(device + 1));
+  *context = as_handle(device + 1);
   return success;
 }
 // What programs call before they allocate.
 int cuInit(unsigned) { return success; }
 int cuCtxSetCurrent(void* context) {
-  current_device = static_cast<int>(reinterpret_cast<std::intptr_t>(context)) - 1;
+  current = as_context(context);
   return success;
 }
 #endif

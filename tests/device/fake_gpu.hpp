@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <functional>
 #include <map>
@@ -38,18 +40,25 @@ constexpr std::size_t num_devices = 2;
 struct Event {
   std::uint64_t asked = 0;
   std::uint64_t over = 0;
+  bool is_ended = false;
 };
+
+using Clock = std::chrono::steady_clock;
 
 struct Operation {
   std::uint64_t number;
   std::function<void()> act;
   Event* awaits = nullptr;
   std::uint64_t until = 0;
+  std::size_t bytes = 0;  // of a copy
+  bool is_to_device = false;
+  Clock::time_point over{};  // where copies take their time
 };
 
 struct Stream {
   bool is_blocking = true;
   std::deque<Operation> operations;
+  bool is_ended = false;
 };
 
 class Gpu {
@@ -86,16 +95,17 @@ class Gpu {
     if (at + bytes > end) return out_of_memory;
     taken_[at] = bytes;
     *memory = outside_ + at;
-    ++num_allocated;
+    count_new();
     return success;
   }
-  /// As cuMemFree and cuMemFreeHost do, once nothing uses it.
+  /// As cuMemFree does, once nothing uses it.
   int release(void* memory) {
     std::unique_lock locked(lock_);
     wait_for_all(locked);
-    return taken_.erase(static_cast<std::size_t>(static_cast<std::byte*>(memory) - outside_)) == 1
-               ? success
-               : invalid_value;
+    if (taken_.erase(static_cast<std::size_t>(static_cast<std::byte*>(memory) - outside_)) == 0)
+      return invalid_value;
+    --num_alive;
+    return success;
   }
 
   int allocate_on_host(void** memory, std::size_t bytes, bool is_managed) {
@@ -103,14 +113,19 @@ class Gpu {
     if (*memory == nullptr) return out_of_memory;
     const std::scoped_lock locked(lock_);
     host_[static_cast<std::byte*>(*memory)] = {bytes, is_managed};
-    ++num_allocated;
+    count_new();
     return success;
   }
+  /// At once, as nothing is said of copies that still use it: those find other bytes.
   int release_on_host(void* memory) {
-    std::unique_lock locked(lock_);
-    wait_for_all(locked);
-    if (host_.erase(static_cast<std::byte*>(memory)) == 0) return invalid_value;
-    std::free(memory);
+    const std::scoped_lock locked(lock_);
+    const auto found = host_.find(static_cast<std::byte*>(memory));
+    if (found == host_.end()) return invalid_value;
+    std::memset(memory, 0xEE, found->second.bytes);
+    host_.erase(found);
+    released_.emplace_back(memory, &std::free);
+    while (released_.size() > 1 && are_all_idle()) released_.pop_front();
+    --num_alive;
     return success;
   }
   /// 0: none, 1: pinned, 2: managed.
@@ -125,24 +140,39 @@ class Gpu {
 
   Stream* new_stream(bool is_blocking) {
     const std::scoped_lock locked(lock_);
-    ++num_allocated;
+    count_new();
     Stream& stream = *streams_.emplace_back(std::make_unique<Stream>());
     stream.is_blocking = is_blocking;
     return &stream;
   }
+  Event* new_event() {
+    const std::scoped_lock locked(lock_);
+    count_new();
+    return events_.emplace_back(std::make_unique<Event>()).get();
+  }
+  /// As cuStreamDestroy and cuEventDestroy do: at once, and what it was given is carried out all the same.
   void end_stream(Stream* stream) {
-    std::unique_lock locked(lock_);
-    changed_.wait(locked, [&] { return stream->operations.empty(); });
-    std::erase_if(streams_, [&](const auto& one) { return one.get() == stream; });
+    const std::scoped_lock locked(lock_);
+    --num_alive;
+    stream->is_ended = true;
+    forget_ended();
   }
   void end_event(Event* event) {
-    std::unique_lock locked(lock_);
-    changed_.wait(locked, [&] { return event->over >= event->asked && !is_awaited(event); });
-    delete event;
+    const std::scoped_lock locked(lock_);
+    --num_alive;
+    event->is_ended = true;
+    forget_ended();
   }
   void enqueue(Stream* stream, std::function<void()> act, Event* awaits = nullptr) {
     const std::scoped_lock locked(lock_);
     enqueue_locked(stream, std::move(act), awaits);
+  }
+  void enqueue_copy(Stream* stream, void* to, const void* from, std::size_t bytes, bool is_to_device) {
+    const std::scoped_lock locked(lock_);
+    enqueue_locked(stream, [=] { std::memcpy(to, from, bytes); }, nullptr);
+    Operation& copy = (stream == nullptr ? legacy_ : *stream).operations.back();
+    copy.bytes = bytes;
+    copy.is_to_device = is_to_device;
   }
   void record(Event* event, Stream* stream) {
     const std::scoped_lock locked(lock_);
@@ -176,6 +206,7 @@ class Gpu {
   }
 
   std::atomic<long> num_allocated = 0;
+  std::atomic<long> num_alive = 0;
   std::atomic<long> num_launched = 0;
 
  private:
@@ -193,11 +224,23 @@ class Gpu {
     std::thread([this] { work(); }).detach();
   }
 
-  void wait_for_all(std::unique_lock<std::mutex>& locked) {
-    changed_.wait(locked, [&] {
-      const auto is_idle = [](const auto& one) { return one->operations.empty(); };
-      return legacy_.operations.empty() && std::ranges::all_of(streams_, is_idle);
+  void count_new() {
+    ++num_allocated;
+    ++num_alive;
+  }
+  void forget_ended() {
+    std::erase_if(streams_, [](const auto& one) { return one->is_ended && one->operations.empty(); });
+    std::erase_if(events_, [this](const auto& one) {
+      return one->is_ended && one->over >= one->asked && !is_awaited(one.get());
     });
+  }
+
+  bool are_all_idle() const {
+    const auto is_idle = [](const auto& one) { return one->operations.empty(); };
+    return legacy_.operations.empty() && std::ranges::all_of(streams_, is_idle);
+  }
+  void wait_for_all(std::unique_lock<std::mutex>& locked) {
+    changed_.wait(locked, [&] { return are_all_idle(); });
   }
 
   void enqueue_locked(Stream* stream, std::function<void()> act, Event* awaits) {
@@ -228,10 +271,37 @@ class Gpu {
     return !stream.is_blocking || !is_earlier(legacy_);
   }
 
+  static int setting(const char* name, int otherwise) {
+    const char* const value = std::getenv(name);
+    return value != nullptr ? std::atoi(value) : otherwise;
+  }
+
+  /// The one that is over first, where copies take their time; null: not yet.
+  Stream* next_over(const std::vector<Stream*>& ready, std::unique_lock<std::mutex>& locked) {
+    static const int mb_per_s = setting("NUICE_FAKE_GPU_MB_PER_S", 0);
+    static const auto latency = std::chrono::microseconds(setting("NUICE_FAKE_GPU_LATENCY_US", 0));
+    Stream* first = nullptr;
+    for (Stream* const stream : ready) {
+      Operation& one = stream->operations.front();
+      Clock::time_point& engine = engines_[one.is_to_device ? 1 : 0];
+      if (one.over == Clock::time_point{}) {
+        one.over = Clock::now();
+        if (one.bytes > 0)
+          engine = one.over = std::max(one.over, engine) + latency +
+                              std::chrono::microseconds(one.bytes / static_cast<std::size_t>(mb_per_s));
+      }
+      if (first == nullptr || one.over < first->operations.front().over) first = stream;
+    }
+    const Clock::time_point over = first->operations.front().over;
+    if (over <= Clock::now()) return first;
+    work_.wait_until(locked, over);
+    return nullptr;
+  }
+
   void work() {
     std::mt19937 random(static_cast<unsigned>(getpid()));
-    const char* const most = std::getenv("NUICE_FAKE_GPU_DELAY_US");
-    const int most_us = most != nullptr ? std::atoi(most) : 60;
+    const int most_us = setting("NUICE_FAKE_GPU_DELAY_US", 60);
+    const bool has_rate = setting("NUICE_FAKE_GPU_MB_PER_S", 0) > 0;
     std::unique_lock locked(lock_);
     while (true) {
       std::vector<Stream*> ready;
@@ -242,13 +312,17 @@ class Gpu {
         work_.wait(locked);
         continue;
       }
-      Stream& stream = *ready[random() % ready.size()];
-      locked.unlock();
-      if (most_us > 0)
+      Stream* const chosen = has_rate ? next_over(ready, locked) : ready[random() % ready.size()];
+      if (chosen == nullptr) continue;
+      Stream& stream = *chosen;
+      if (most_us > 0 && !has_rate) {
+        locked.unlock();
         std::this_thread::sleep_for(std::chrono::microseconds(random() % static_cast<unsigned>(most_us)));
-      locked.lock();
+        locked.lock();
+      }
       if (stream.operations.front().act) stream.operations.front().act();
       stream.operations.pop_front();
+      forget_ended();
       changed_.notify_all();
     }
   }
@@ -264,8 +338,11 @@ class Gpu {
     bool is_managed;
   };
   std::map<std::byte*, HostBlock> host_;
+  std::deque<std::unique_ptr<void, void (*)(void*)>> released_;
+  std::array<Clock::time_point, 2> engines_{};
   Stream legacy_;
   std::vector<std::unique_ptr<Stream>> streams_;
+  std::vector<std::unique_ptr<Event>> events_;
   std::uint64_t last_number_ = 0;
   std::string failing_;
   int failing_after_ = 0;

@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 BUILD = Path(os.environ.get("NUICE_PETSC_BUILD", ROOT / "build" / "petsc")).absolute()
 LIBRARY = BUILD / "src" / "petsc" / "libnuice_petsc.so"
 OWN_TEST = BUILD / "tests" / "petsc" / "petsc_sf_test"
+DEVICE_TEST = BUILD / "tests" / "petsc" / "petsc_device_sf_test"
 EXAMPLES = Path(os.environ.get("NUICE_PETSC_EXAMPLES", ROOT / "build" / "petsc-examples")).absolute()
 DEBIAN_PYTHON = "/usr/bin/python3"
 
@@ -79,6 +80,23 @@ def test_random_forests_by_other_ways(way):
     printed = said(4, OWN_TEST, *LOAD, *shlex.split(WAYS[way]), "-sf_view")
     assert "all right" in printed
     assert "planned" in printed
+
+
+ON_A_DEVICE = {
+    "staged": ("-sf_nuice_scheduler coloring -sf_nuice_plan_at 1", "device: staged: through pinned memory"),
+    "direct": ("-sf_nuice_options device=direct -sf_nuice_plan_at 1", "device: direct: MPI reads and writes"),
+    "compared": ("-sf_nuice_compare -sf_nuice_scheduler coloring -sf_nuice_plan_at 2", "device: staged: "),
+    "by basic": ("", "by basic: "),
+}
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("way", ON_A_DEVICE)
+def test_data_on_a_device_is_carried_as_on_the_host(way, ranks):
+    words, told = ON_A_DEVICE[way]
+    printed = said(ranks, DEVICE_TEST, *LOAD, *shlex.split(words), "-sf_view")
+    assert "all right" in printed
+    assert ("by basic: there is one rank" if ranks == 1 else told) in printed
 
 
 def test_a_view_says_what_was_planned_and_what_was_not():
