@@ -26,7 +26,7 @@ die() { echo "gpu-check: $*" >&2; exit 1; }
 
 build() {
   local build=$1
-  [ -x "$root/.venv/bin/mpicxx" ] || die "no .venv/bin/mpicxx: run make setup first"
+  [ -x "$root/.venv/bin/mpicxx" ] || make -C "$root" setup >&2
   export PATH=$root/.venv/bin:$PATH
   [ -f "$build/build.ninja" ] ||
     cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DNUICE_BUILD_MPI=ON -DNUICE_BUILD_TESTS=ON \
