@@ -15,6 +15,8 @@ class Copies {
   /// Returns when the memory up to the end of these bytes is filled. It is filled from lower addresses to higher ones. Bytes elsewhere
   /// are none of this.
   virtual void await(const Block& sent) = 0;
+  /// Whether it would not wait.
+  virtual bool is_filled(const Block& sent) = 0;
   /// These bytes have come. Once for every byte of an exchange. Others are ignored.
   virtual void land(const Block& received) = 0;
 };

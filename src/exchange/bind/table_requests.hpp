@@ -34,11 +34,20 @@ struct TableRequests {
   Copies* copies = nullptr;
   std::vector<std::vector<Block>> lie_at;  // by send, if there are copies
 
-  /// Before sends [begin, end) are gathered or started.
+  /// Before a send is gathered or started, if there are copies: whether it may be; block: it may.
+  bool is_filled(std::size_t send, bool block) const {
+    for (const Block& part : lie_at[send]) {
+      if (block)
+        copies->await(part);
+      else if (!copies->is_filled(part))
+        return false;
+    }
+    return true;
+  }
+  /// Returns when all of them may be.
   void await(std::size_t begin, std::size_t end) const {
     if (copies == nullptr) return;
-    for (std::size_t i = begin; i < end; ++i)
-      for (const Block& block : lie_at[i]) copies->await(block);
+    for (std::size_t i = begin; i < end; ++i) is_filled(i, true);
   }
 };
 

@@ -65,8 +65,8 @@ void Steps::lay_by_step() {
 }
 
 void Steps::start() {
-  step_ = 0;
-  follows_ = nothing_came_ = false;
+  step_ = due_ = started_ = 0;
+  blocks_ = follows_ = nothing_came_ = false;
   expect(made_.packed_receives);
   if (is_plain_) {
     requests_.start_unordered(0, requests_.size());
@@ -103,13 +103,24 @@ void Steps::start_receives(std::size_t begin, std::size_t end) {
 void Steps::begin_step() { start_sends(step_begin().sends, step_end().sends); }
 
 void Steps::start_sends(std::size_t begin, std::size_t end) {
-  const std::size_t at_once = made_.copies == nullptr ? std::max<std::size_t>(end - begin, 1) : 1;
-  for (std::size_t i = begin; i < end; i += at_once) {
-    made_.await(i, i + at_once);
-    gather(made_.packed_sends, i, i + at_once);
-    start_all(send_at_, i, i + at_once, sends_repeat_);
+  if (made_.copies != nullptr) {
+    due_ = end;
+    start_filled();
+    return;
   }
+  gather(made_.packed_sends, begin, end);
+  start_all(send_at_, begin, end, sends_repeat_);
   note_sends(begin, end);
+}
+
+/// Whether all are.
+bool Steps::start_filled() {
+  for (; started_ < due_ && made_.is_filled(started_, blocks_); ++started_) {
+    gather(made_.packed_sends, started_, started_ + 1);
+    start_all(send_at_, started_, started_ + 1, sends_repeat_);
+    note_sends(started_, started_ + 1);
+  }
+  return started_ == due_;
 }
 
 bool Steps::advance(bool block) {
@@ -119,12 +130,21 @@ bool Steps::advance(bool block) {
 bool Steps::go_through_steps(bool block) {
   nothing_came_ = false;
   while (step_ < ends_.size()) {
-    if (!is_step_done(block)) return false;
+    if (!is_all_done(block)) return false;
     const RequestCount begin = step_begin();
     scatter(made_.packed_receives, begin.receives, step_end().receives);
     if (follows_) arrivals_.land_receives(begin.receives, step_end().receives);
     begin_next_step();
   }
+  return true;
+}
+
+/// A send that is complete may make another one due.
+bool Steps::is_all_done(bool block) {
+  blocks_ = block;
+  do
+    if (!start_filled() || !is_step_done(block)) return false;
+  while (started_ < due_);
   return true;
 }
 
@@ -173,8 +193,11 @@ std::size_t Steps::take_what_is_complete(bool block) {
 
 /// One call of MPI in every turn that finds nothing, as each may give the core away.
 bool Steps::next(bool block) {
+  start_filled();
   while (nothing_came_ || !go_through_steps(false)) {
     const bool may_wait = block && !arrivals_.any();
+    blocks_ = may_wait;
+    start_filled();
     if (take_what_is_complete(may_wait) == 0 && !may_wait) return false;
   }
   return true;

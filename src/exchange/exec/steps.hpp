@@ -61,6 +61,7 @@ class Steps : public Run {
   /// The end of any step's sends.
   std::size_t sends_end(std::size_t step) const { return ends_[step].sends; }
   void start_receives(std::size_t begin, std::size_t end);
+  /// In ascending order. Of copies, each as soon as it is filled: until then others travel.
   void start_sends(std::size_t begin, std::size_t end);
   /// Where it lies in requests_.
   std::size_t place_of_send(std::size_t index) const { return send_at_[index]; }
@@ -75,6 +76,8 @@ class Steps : public Run {
     std::uint32_t index;
   };
   void lay_by_step();
+  bool start_filled();
+  bool is_all_done(bool block);
   void start_all(const std::vector<std::uint32_t>& places, std::size_t begin, std::size_t end, bool in_order);
   void note_sends(std::size_t begin, std::size_t end);
   static std::size_t step_place(const RequestCount& count) { return count.receives + count.sends; }
@@ -94,6 +97,9 @@ class Steps : public Run {
 
   // of the running exchange
   std::size_t step_ = 0;
+  std::size_t due_ = 0;      // sends that are to be started
+  std::size_t started_ = 0;  // those that are
+  bool blocks_ = false;      // what is not filled is waited for
   bool follows_ = false;
   bool nothing_came_ = false;  // since go_through_steps()
   std::int64_t num_events_ = 0;

@@ -79,7 +79,8 @@ void DeviceRun::start() {
   fill_all();
   if (parts_.drains_last && !filled_.empty()) in_.wait_for(filled_.back().get());
   const bool pieces_wait = inner_->run && inner_->run->awaits_copies();
-  if (!pieces_wait) await_bytes(parts_.sends.bytes());
+  // The first chunk leaves at once, as the program may compute from here on; later ones while others travel.
+  await_bytes(pieces_wait ? std::min(parts_.chunk_bytes, parts_.sends.bytes()) : parts_.sends.bytes());
   await_bytes(std::min(parts_.self_end, parts_.sends.bytes()));
   inner_->start();
   finish_self();
@@ -124,6 +125,16 @@ void DeviceRun::finish_self() {
 
 void DeviceRun::await(const Block& sent) {
   if (sent.bytes > 0 && parts_.sends.holds(sent.at)) await_bytes(sent.at - parts_.sends.data() + sent.bytes);
+}
+
+bool DeviceRun::is_filled(const Block& sent) {
+  if (sent.bytes == 0 || !parts_.sends.holds(sent.at)) return true;
+  const Bytes end = sent.at - parts_.sends.data() + sent.bytes;
+  while (static_cast<Bytes>(num_filled_) * parts_.chunk_bytes < end) {
+    if (!filled_[num_filled_].is_over()) return false;
+    ++num_filled_;
+  }
+  return true;
 }
 
 void DeviceRun::await_bytes(Bytes end) {

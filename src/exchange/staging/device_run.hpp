@@ -76,6 +76,7 @@ class DeviceRun : public Run, public Copies {
 
   // Copies
   void await(const Block& sent) override;
+  bool is_filled(const Block& sent) override;
   void land(const Block& received) override;
 
  private:
