@@ -59,16 +59,15 @@ def advised(name, matrix, options):
         for reuse in options.reuse:
             quick = nuice.advise(exchange, target, reuse)
             careful = nuice.advise(exchange, target, reuse, predict_by="simulation")
-            totals = {c.name: c.total_s for c in careful.candidates if not c.why_not}
-            if quick.choice.name in totals:
-                yield {
-                    "matrix": name,
-                    "machine": machine,
-                    "reuse": reuse,
-                    "choice": quick.choice.name,
-                    "best": min(totals, key=totals.get),
-                    "choice_to_best": totals[quick.choice.name] / min(totals.values()),
-                }
+            totals = {c.name: c.total_s for c in careful.candidates if c.applicable}
+            yield {
+                "matrix": name,
+                "machine": machine,
+                "reuse": reuse,
+                "choice": quick.choice.name,
+                "best": min(totals, key=totals.get),
+                "choice_to_best": totals[quick.choice.name] / min(totals.values()),
+            }
 
 
 def rows(options):
