@@ -9,7 +9,7 @@ first", which a good engineer writes in ten lines; `distributed_coloring` is pla
 --advise: what the adviser chooses, over the best of all candidates, in simulation: totals of a run are scaled
 to one exchange first, so that the busiest rank sends --bytes.
 
---split: messages of at most so many bytes in an exchange of their own, the others in one after it, each
+--split: messages of at most BYTES in an exchange of their own, the others in one after it, each
 as the adviser likes it best, over the best of the whole exchange; planning not counted.
 """
 
@@ -135,7 +135,7 @@ CASE = Case(
             "--advise: on these",
         ),
         reuse=([1, 100, 10000], "--advise: exchanges of a plan"),
-        split=([], "messages up to so many bytes apart", (), int),
+        split=([], "messages of at most BYTES apart", (), int),
         bytes=(1 << 20, "--advise: that the busiest rank sends in an exchange"),
     ),
     quick=dict(cases=["-64"], repeat=1),
