@@ -8,6 +8,9 @@ first", which a good engineer writes in ten lines; `distributed_coloring` is pla
 
 --advise: what the adviser chooses, over the best of all candidates, in simulation: totals of a run are scaled
 to one exchange first, so that the busiest rank sends --bytes.
+
+--split: messages of at most BYTES in an exchange of their own, the others in one after it, each
+as the adviser likes it best, over the best of the whole exchange; planning not counted.
 """
 
 import numpy as np
@@ -59,23 +62,53 @@ def advised(name, matrix, options):
         for reuse in options.reuse:
             quick = nuice.advise(exchange, target, reuse)
             careful = nuice.advise(exchange, target, reuse, predict_by="simulation")
-            totals = {c.name: c.total_s for c in careful.candidates if not c.why_not}
-            if quick.choice.name in totals:
+            totals = {c.name: c.total_s for c in careful.candidates if c.applicable}
+            yield {
+                "matrix": name,
+                "machine": machine,
+                "reuse": reuse,
+                "choice": quick.choice.name,
+                "best": min(totals, key=totals.get),
+                "choice_to_best": totals[quick.choice.name] / min(totals.values()),
+            }
+
+
+def least(matrix, target):
+    """The shortest simulated exchange of all candidates."""
+    found = nuice.advise(matrix, target, 10000, predict_by="simulation").candidates
+    return min((c for c in found if c.applicable), key=lambda c: c.exchange_s)
+
+
+def split(name, matrix, options):
+    exchange = one_exchange(matrix, options.bytes)
+    src, dst, sizes = (np.asarray(part) for part in exchange.entries())
+    for machine in options.machines:
+        target = nuice.find_machine(machine, matrix.num_ranks)
+        whole = least(exchange, target)
+        for limit in options.split:
+            parts = [
+                nuice.CommMatrix.from_arrays(matrix.num_ranks, src[chosen], dst[chosen], sizes[chosen])
+                for chosen in (sizes <= limit, sizes > limit)
+            ]
+            if all(part.num_messages for part in parts):
+                tiny, large = (least(part, target) for part in parts)
                 yield {
                     "matrix": name,
                     "machine": machine,
-                    "reuse": reuse,
-                    "choice": quick.choice.name,
-                    "best": min(totals, key=totals.get),
-                    "choice_to_best": totals[quick.choice.name] / min(totals.values()),
+                    "limit_bytes": limit,
+                    "whole": whole.name,
+                    "tiny": tiny.name,
+                    "large": large.name,
+                    "split_to_whole": (tiny.exchange_s + large.exchange_s) / whole.exchange_s,
                 }
 
 
 def rows(options):
+    made_by = split if options.split else advised if options.advise else planned
     for name, matrix in cases(options):
         if not any(part in name for part in options.cases):
             continue
-        yield from advised(name, matrix, options) if options.advise else planned(name, matrix, options)
+        yield from made_by(name, matrix, options)
 
 
 def wrong(rows, options):
@@ -102,6 +135,7 @@ CASE = Case(
             "--advise: on these",
         ),
         reuse=([1, 100, 10000], "--advise: exchanges of a plan"),
+        split=([], "messages of at most BYTES apart", (), int),
         bytes=(1 << 20, "--advise: that the busiest rank sends in an exchange"),
     ),
     quick=dict(cases=["-64"], repeat=1),
@@ -118,7 +152,14 @@ CASE = Case(
         Table(
             "the adviser's choice, simulated, {o.bytes} bytes",
             "matrix | machine | uses = reuse | choice | best | choice / best = choice_to_best .3f",
-            where="machine",
+            where="reuse",
+            group="matrix",
+        ),
+        Table(
+            "tiny messages in an exchange of their own, simulated, {o.bytes} bytes",
+            "matrix | machine | up to, bytes = limit_bytes | whole | tiny | large",
+            "split / whole = split_to_whole .3f",
+            where="limit_bytes",
             group="matrix",
         ),
     ],

@@ -70,6 +70,16 @@ typedef enum nuice_direction
   NUICE_FORWARDS = 0, /**< From the ranks that listed destinations to these destinations. */
   NUICE_BACKWARDS = 1 /**< From the receivers to the senders: send to sources, receive from destinations. */
 } nuice_direction;
+/** How the doubles of a halo's field travel (nuice/mpi/halo_field.hpp). */
+typedef enum nuice_wire
+#ifdef __cplusplus
+    : int /* holds whatever C passes, so that it can be refused */
+#endif
+{
+  NUICE_WIRE_AS_IS = 0,   /**< Every bit arrives. */
+  NUICE_WIRE_FLOAT32 = 1, /**< Half of the bytes; relative error at most 2^-24. */
+  NUICE_WIRE_BFLOAT16 = 2 /**< A quarter; relative error at most 2^-8. */
+} nuice_wire;
 /* clang-format on */
 
 /** Bytes of a buffer of unknown size: it is not checked. */
@@ -438,6 +448,10 @@ NUICE_API int nuice_halo_ghosts(const nuice_halo* halo, int64_t ghosts[]);
  * each; both may be the same array. Errors: invalid_argument for an index that is neither. */
 NUICE_API int nuice_halo_local_indices(const nuice_halo* halo, int64_t num_indices, const int64_t globals[],
                                        int64_t locals[]);
+/** Not collective, but equal on all ranks. How field f of what is bound from now on travels; fields from num_fields on travel as they
+ * are. For doubles: of a gather, entry_bytes must be a multiple of 8; fields of a scatter with other types travel as they are.
+ * An invalid wire is an error of the bind. */
+NUICE_API int nuice_halo_set_wires(nuice_halo* halo, int num_fields, const nuice_wire wires[]);
 /** Collective. Fetches ghost values, of num_fields arrays at once: entry i of owned[f] lies i * entry_bytes[f] bytes behind it,
  * ghost k k * entry_bytes[f] bytes behind ghosts[f]. */
 NUICE_API int nuice_halo_bind_gather(nuice_halo* halo, int num_fields, const void* const owned[],

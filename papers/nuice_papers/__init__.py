@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -25,16 +26,21 @@ from .runs import Lab
 __all__ = ["Cell", "Lab", "Part", "Reproduction", "in_bar", "median_error", "ordered_pairs", "summary_of"]
 
 SEEDS, QUICK_SEEDS = 10, 1
-for _file in sorted(Path(__file__).parent.glob("paper*.py")):  # they register what they reproduce
-    import_module(f"{__name__}.{_file.stem}")
 
 IN_THE_BARS = ("003-table2", "003-table3", "004-table4", "004-table5", "004-table6", "001-table11")
+
+
+@cache
+def _reproduced() -> dict[str, Any]:
+    for file in sorted(Path(__file__).parent.glob("paper*.py")):  # they register what they reproduce
+        import_module(f"{__name__}.{file.stem}")
+    return REPRODUCED
 
 
 def names() -> list[str]:
     """Everything that can be reproduced, by paper, kind and number."""
     return sorted(
-        REPRODUCED, key=lambda name: [int(w) if w.isdigit() else w for w in re.split(r"(\d+)", name)]
+        _reproduced(), key=lambda name: [int(w) if w.isdigit() else w for w in re.split(r"(\d+)", name)]
     )
 
 
@@ -56,7 +62,7 @@ def reproduce(
     """Regenerates tables and figures, one after the other. `lab` may bring machines of its own."""
     chosen = select(wanted)
     at_work = lab or Lab(QUICK_SEEDS if quick else SEEDS)
-    return (REPRODUCED[name](at_work, quick) for name in chosen)
+    return (_reproduced()[name](at_work, quick) for name in chosen)
 
 
 def fits() -> list[dict[str, Any]]:

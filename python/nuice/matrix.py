@@ -2,6 +2,7 @@
 """Communication matrices from and to NumPy and SciPy: row = sender, column = receiver, value = bytes.
 
 A size is never rounded: an entry that is negative, fractional, not finite or above 2**62 is refused by name.
+NumPy is imported where it is used: the command `nuice` starts in half the time.
 """
 
 from __future__ import annotations
@@ -11,14 +12,13 @@ from collections.abc import Callable
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
 from . import _core
 from ._core import MAX_BYTES, CommMatrix
 from .errors import Error
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
     from scipy.sparse import coo_array
 
 MAX_RANKS = 2**31 - 1
@@ -27,6 +27,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def from_dense(array: ArrayLike) -> CommMatrix:
     """The matrix with COM(i, j) = array[i, j]. O(ranks**2)."""
+    import numpy as np
+
     if hasattr(array, "tocoo"):
         raise Error(f"from_dense() takes an array, this is a {_kind(array)}: use from_scipy()")
     dense = np.asarray(array)
@@ -66,6 +68,8 @@ def to_scipy(matrix: CommMatrix) -> coo_array:
 def to_dense(matrix: CommMatrix) -> NDArray[np.int64]:
     """An int64 array of num_ranks x num_ranks."""
     require_matrix(matrix)
+    import numpy as np
+
     src, dst, size = matrix.entries()
     dense = np.zeros((matrix.num_ranks, matrix.num_ranks), dtype=np.int64)
     dense[src, dst] = size
@@ -119,6 +123,8 @@ def _kind(value: Any) -> str:
 
 
 def _from_entries(shape: tuple[int, ...], rows: Any, columns: Any, values: NDArray[Any]) -> CommMatrix:
+    import numpy as np
+
     if shape[0] != shape[1]:
         raise Error(f"a communication matrix is square, this one has {shape[0]} rows and {shape[1]} columns")
     if shape[0] > MAX_RANKS:
@@ -130,6 +136,8 @@ def _from_entries(shape: tuple[int, ...], rows: Any, columns: Any, values: NDArr
 
 def _whole_bytes(values: NDArray[Any], rows: Any, columns: Any) -> NDArray[np.int64]:
     """The values as int64, unchanged, or an error that names the first entry for which that is impossible."""
+    import numpy as np
+
     if values.dtype.kind not in "biuf":
         raise Error(f"entries of type {values.dtype} are no sizes in bytes: give integers or whole floats")
     if values.dtype.kind == "b":
@@ -145,5 +153,5 @@ def _whole_bytes(values: NDArray[Any], rows: Any, columns: Any) -> NDArray[np.in
 
 def _refuse(bad: Any, values: Any, rows: Any, columns: Any, why: str, code: str = "invalid_argument") -> None:
     if bad.any():
-        first = int(np.argmax(bad))
+        first = int(bad.argmax())
         raise Error(f"entry ({rows[first]}, {columns[first]}) = {values[first]} {why}", code)

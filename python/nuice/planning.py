@@ -15,10 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from statistics import median
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._core import (
@@ -33,6 +30,10 @@ from ._core import (
 )
 from .errors import Error
 from .matrix import require_matrix
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +132,8 @@ class Plan:
         send[r][d] holds what rank r sends to d: bytes, or any contiguous buffer or array of them, of the size
         that the matrix gives, for every destination d of r (itself included, if it sends to itself).
         """
+        import numpy as np
+
         if len(send) != self.matrix.num_ranks:
             raise Error(f"send has {len(send)} ranks, the matrix {self.matrix.num_ranks}", "mismatch")
         outgoing = [_buffers_in_order(table, send[table.rank]) for table in self.tables]
@@ -264,6 +267,8 @@ def _ratio(value: int, bound: int) -> float | None:
 
 
 def _buffers_in_order(table: PhaseTable, buffers: Mapping[int, Any]) -> list[NDArray[np.uint8]]:
+    import numpy as np
+
     ordered = []
     for partner in table.destinations:
         pair = f"from rank {table.rank} to rank {partner.rank}"

@@ -19,13 +19,14 @@ import json
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from ._core import CommMatrix
 from .errors import Error
 from .ranges import amount, whole
+
+if TYPE_CHECKING:
+    import numpy as np
 
 FORMAT = 1
 NO_CALL = -2  # of a rank that made fewer
@@ -161,6 +162,8 @@ def _communicator_names(file: dict[str, Any]) -> list[tuple]:
 def _merged(
     name: tuple, call: str, site: tuple, by_rank: dict[int, tuple[dict, dict]], run_s: float
 ) -> RecordedExchange:
+    import numpy as np
+
     ranks = name[0]
     series = [by_rank[rank][1] if rank in by_rank else None for rank in ranks]
     num_calls = max(one["calls"] for one in series if one)
@@ -196,6 +199,8 @@ def _patterns(
     ranks: tuple, by_rank: dict[int, tuple[dict, dict]], numbers: np.ndarray, seconds: np.ndarray
 ) -> tuple[Pattern, ...]:
     """Those that took most of the time first."""
+    import numpy as np
+
     if not numbers.size:
         return ()
     columns, which = np.unique(numbers, axis=1, return_inverse=True)

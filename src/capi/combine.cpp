@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <complex>
+#include <concepts>
 #include <functional>
 
 namespace nuice::capi {
@@ -36,12 +37,13 @@ constexpr Ops ops_of<std::complex<V>> = {&combine_entries<std::complex<V>, std::
 struct Row {
   MPI_Datatype type;
   std::int64_t value_bytes;
+  bool is_double;
   Ops ops;
 };
 
 template <typename V>
 Row row(MPI_Datatype type) {
-  return {type, sizeof(V), ops_of<V>};
+  return {type, sizeof(V), std::same_as<V, double>, ops_of<V>};
 }
 
 }  // namespace
@@ -65,7 +67,7 @@ Combine find_combine(MPI_Datatype type, MPI_Op op) {
   if (found == rows.end() || op_at == num_ops) return {};
   int bytes = 0;
   MPI_Type_size(type, &bytes);
-  return bytes == found->value_bytes ? Combine{bytes, found->ops[op_at]} : Combine{};
+  return bytes == found->value_bytes ? Combine{bytes, found->is_double, found->ops[op_at]} : Combine{};
 }
 
 }  // namespace nuice::capi

@@ -12,6 +12,7 @@ namespace nuice::capi {
 
 struct Combine {
   std::int64_t value_bytes = 0;
+  bool is_double = false;
   mpi::CombineEntries entries = nullptr;  // null: there is none for this type and operation
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <complex>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "capi/combine.hpp"
@@ -48,6 +49,22 @@ template <typename Pointer>
 Pointer pointer_at(const Pointer* pointers, std::size_t index) {
   return pointers == nullptr ? nullptr : pointers[index];
 }
+
+mpi::Wire wire_of(const nuice_halo& halo, std::size_t field) {
+  return field < halo.wires.size() ? static_cast<mpi::Wire>(halo.wires[field]) : mpi::Wire::as_is;
+}
+
+void require_wires(const nuice_halo& halo) {
+  for (const int wire : halo.wires)
+    if (wire < NUICE_WIRE_AS_IS || wire > NUICE_WIRE_BFLOAT16)
+      throw Error(ErrorCode::invalid_argument,
+                  "wire " + std::to_string(wire) +
+                      ": one of NUICE_WIRE_AS_IS, NUICE_WIRE_FLOAT32, NUICE_WIRE_BFLOAT16");
+}
+
+static_assert(static_cast<int>(mpi::Wire::as_is) == NUICE_WIRE_AS_IS);
+static_assert(static_cast<int>(mpi::Wire::float32) == NUICE_WIRE_FLOAT32);
+static_assert(static_cast<int>(mpi::Wire::bfloat16) == NUICE_WIRE_BFLOAT16);
 
 void keep(nuice_exchange** exchange, mpi::HaloExchange&& bound) {
   const std::string executor = bound.info().executor;
@@ -127,6 +144,10 @@ int nuice_halo_local_indices(const nuice_halo* halo, int64_t num_indices, const 
   });
 }
 
+int nuice_halo_set_wires(nuice_halo* halo, int num_fields, const nuice_wire wires[]) {
+  return guarded([&] { at(halo, "halo").wires = copy(wires, num_fields, "wires"); });
+}
+
 int nuice_halo_bind_gather(nuice_halo* halo, int num_fields, const void* const owned[], void* const ghosts[],
                            const int64_t entry_bytes[], nuice_exchange** exchange) {
   return guarded_mpi([&] {
@@ -137,9 +158,12 @@ int nuice_halo_bind_gather(nuice_halo* halo, int num_fields, const void* const o
       const auto* const from = static_cast<const std::byte*>(pointer_at(owned, f));
       auto* const to = static_cast<std::byte*>(pointer_at(ghosts, f));
       fields[f] = {from, bytes_behind(from, held.num_owned(), bytes), to,
-                   bytes_behind(to, held.num_ghosts(), bytes), bytes};
+                   bytes_behind(to, held.num_ghosts(), bytes), bytes, wire_of(*halo, f)};
     }
-    check_for_all(held, [&] { at(exchange, "exchange"); });
+    check_for_all(held, [&] {
+      at(exchange, "exchange");
+      require_wires(*halo);
+    });
     keep(exchange, held.bind_gather(fields));
   });
 }
@@ -153,7 +177,7 @@ int nuice_halo_bind_scatter(nuice_halo* halo, int num_fields, const void* const 
     for (std::size_t f = 0; f < fields.size(); ++f) {
       const int width = components == nullptr ? 0 : components[f];
       const bool has_type = types != nullptr && is_mpi_up();
-      const auto [value_bytes, combine] = find_combine(has_type ? types[f] : MPI_DATATYPE_NULL, op);
+      const auto [value_bytes, is_double, combine] = find_combine(has_type ? types[f] : MPI_DATATYPE_NULL, op);
       const int64_t bytes = value_bytes * width;
       const auto* const from = static_cast<const std::byte*>(pointer_at(ghosts, f));
       auto* const to = static_cast<std::byte*>(pointer_at(owned, f));
@@ -164,10 +188,13 @@ int nuice_halo_bind_scatter(nuice_halo* halo, int num_fields, const void* const 
                    bytes,
                    width,
                    combine,
-                   nuice::mpi::Wire::as_is,
+                   is_double ? wire_of(*halo, f) : nuice::mpi::Wire::as_is,
                    op != MPI_REPLACE};  // the last rank's stays
     }
-    check_for_all(held, [&] { at(exchange, "exchange"); });
+    check_for_all(held, [&] {
+      at(exchange, "exchange");
+      require_wires(*halo);
+    });
     keep(exchange, held.bind_scatter(fields));
   });
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "capi/guard.hpp"
 #include "nuice/core/outcome.hpp"
@@ -22,6 +23,7 @@ struct nuice_plan {
 
 struct nuice_halo {
   nuice::mpi::Halo halo;
+  std::vector<nuice_wire> wires = {};  // of the first fields, unchecked
 };
 
 struct nuice_exchange {

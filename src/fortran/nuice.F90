@@ -57,6 +57,7 @@ module nuice
     NUICE_ERR_IO = 3, NUICE_ERR_NOT_APPLICABLE = 4, NUICE_ERR_LIMIT = 5, NUICE_ERR_MISMATCH = 6, &
     NUICE_ERR_STATE = 7, NUICE_ERR_MPI = 8, NUICE_ERR_TIMEOUT = 9, NUICE_ERR_DEVICE = 10
   integer, parameter, public :: NUICE_FORWARDS = 0, NUICE_BACKWARDS = 1
+  integer, parameter, public :: NUICE_WIRE_AS_IS = 0, NUICE_WIRE_FLOAT32 = 1, NUICE_WIRE_BFLOAT16 = 2
 
   interface nuice_start
     module procedure nuice_exchange_start
@@ -447,8 +448,8 @@ contains
     call finish(c_halo_local_indices(halo%handle, count, globals, locals), stat, errmsg)
   end subroutine
 
-  !> components: how many elements of the arrays an entry has, 1 without it.
-  subroutine nuice_halo_bind_gather(halo, owned, ghosts, exchange, components, stat, errmsg)
+  !> components: how many elements of the arrays an entry has, 1 without it; wire: how doubles travel, NUICE_WIRE_AS_IS without it.
+  subroutine nuice_halo_bind_gather(halo, owned, ghosts, exchange, components, stat, errmsg, wire)
     type(nuice_halo), intent(in) :: halo
     class(*), dimension(..), intent(in), target, asynchronous :: owned
     class(*), dimension(..), intent(inout), target, asynchronous :: ghosts
@@ -456,6 +457,7 @@ contains
     integer, intent(in), optional :: components
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
+    integer, intent(in), optional :: wire
     integer(int64) :: entry_bytes(1), num_owned, num_ghosts
     type(c_ptr) :: from(1), to(1)
     integer :: status
@@ -463,6 +465,7 @@ contains
     num_owned = 0
     num_ghosts = 0
     status = c_halo_num_entries(halo%handle, num_owned, num_ghosts)
+    if (status == NUICE_OK) status = set_wire(halo, wire)
     from = room_for(owned, num_owned * entry_bytes(1))
     to = room_for(ghosts, num_ghosts * entry_bytes(1))
     if (status == NUICE_OK) status = c_halo_bind_gather(halo%handle, 1, from, to, entry_bytes, exchange%handle)
@@ -470,7 +473,7 @@ contains
   end subroutine
 
   !> type, op: of MPI; components: how many values an entry has, 1 without it.
-  subroutine nuice_halo_bind_scatter(halo, ghosts, owned, type, op, exchange, components, stat, errmsg)
+  subroutine nuice_halo_bind_scatter(halo, ghosts, owned, type, op, exchange, components, stat, errmsg, wire)
     type(nuice_halo), intent(in) :: halo
     class(*), dimension(..), intent(in), target, asynchronous :: ghosts
     class(*), dimension(..), intent(inout), target, asynchronous :: owned
@@ -479,6 +482,7 @@ contains
     integer, intent(in), optional :: components
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
+    integer, intent(in), optional :: wire
     integer(int64) :: entry_bytes, num_owned, num_ghosts
     type(c_ptr) :: from(1), to(1)
     integer :: status
@@ -486,12 +490,23 @@ contains
     num_owned = 0
     num_ghosts = 0
     status = c_halo_num_entries(halo%handle, num_owned, num_ghosts)
+    if (status == NUICE_OK) status = set_wire(halo, wire)
     from = room_for(ghosts, num_ghosts * entry_bytes)
     to = room_for(owned, num_owned * entry_bytes)
     if (status == NUICE_OK) status = c_halo_bind_scatter_f(halo%handle, 1, from, to, [width(components)], &
       [mpi_handle(type)], mpi_handle(op), exchange%handle)
     call finish(status, stat, errmsg)
   end subroutine
+
+  !> Of the one field that is bound next.
+  integer function set_wire(halo, wire)
+    type(nuice_halo), intent(in) :: halo
+    integer, intent(in), optional :: wire
+    integer :: wires(1)
+    wires = NUICE_WIRE_AS_IS
+    if (present(wire)) wires = wire
+    set_wire = c_halo_set_wires(halo%handle, 1, wires)
+  end function
 
   subroutine nuice_halo_free(halo, stat, errmsg)
     type(nuice_halo), intent(inout) :: halo

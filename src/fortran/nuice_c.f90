@@ -304,6 +304,12 @@ module nuice_c
       integer(c_int64_t), intent(in), optional :: globals(*)
       integer(c_int64_t), intent(out), optional :: locals(*)
     end function
+    integer(c_int) function c_halo_set_wires(halo, num_fields, wires) bind(c, name="nuice_halo_set_wires")
+      import
+      type(c_ptr), value :: halo
+      integer(c_int), value :: num_fields
+      integer(c_int), intent(in), optional :: wires(*)
+    end function
     integer(c_int) function c_halo_bind_gather(halo, num_fields, owned, ghosts, entry_bytes, exchange) &
       bind(c, name="nuice_halo_bind_gather")
       import

@@ -86,6 +86,31 @@ static void scatter(nuice_halo* halo, int64_t num_ghosts, int as_fortran) {
             nuice_halo_bind_scatter(halo, 1, from, to, &components, &type, MPI_BAND, &x));
 }
 
+/* Two fields of the same doubles: one travels as bfloat16, which keeps 8 significant bits. */
+static void wires(nuice_halo* halo, int64_t num_ghosts, const int64_t ghosts[]) {
+  double owned[each], rounded[2], exact[2];
+  for (int i = 0; i < each; ++i) owned[i] = 256 + (double)mine[i] / 1024;
+  const void* from[] = {owned, owned};
+  void* to[] = {rounded, exact};
+  const int64_t entry_bytes[] = {8, 8};
+  const int64_t odd = 12;
+  const nuice_wire chosen[] = {NUICE_WIRE_BFLOAT16, NUICE_WIRE_AS_IS};
+  const nuice_wire wrong[] = {(nuice_wire)9};
+  nuice_exchange* x = NULL;
+  MUST(nuice_halo_set_wires(halo, 2, chosen));
+  MUST(nuice_halo_bind_gather(halo, 2, from, to, entry_bytes, &x));
+  MUST(nuice_exchange_start(x));
+  MUST(nuice_exchange_wait(x));
+  for (int k = 0; k < num_ghosts; ++k)
+    CHECK(rounded[k] == 256 && exact[k] == 256 + (double)ghosts[k] / 1024);
+  MUST(nuice_exchange_free(&x));
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "no doubles", nuice_halo_bind_gather(halo, 1, from, to, &odd, &x));
+  if (my_rank == num_ranks - 1) MUST(nuice_halo_set_wires(halo, 1, wrong));
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "wire 9", nuice_halo_bind_gather(halo, 1, from, to, entry_bytes, &x));
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "wires", nuice_halo_set_wires(halo, -1, chosen));
+  MUST(nuice_halo_set_wires(halo, 0, NULL));
+}
+
 void test_halo(void) {
   const Create ways[] = {by_ranges, by_owners, by_list, by_ranges_f, by_owners_f, by_list_f};
   for (int r = 0; r <= num_ranks; ++r) begins_at[r] = (int64_t)each * r;
@@ -108,6 +133,7 @@ void test_halo(void) {
     if (num_ghosts > 0) CHECK(ghosts[locals[0] - each] == needed[0] && ghosts[locals[4] - each] == needed[4]);
     gather(halo, num_ghosts, ghosts);
     scatter(halo, num_ghosts, way % 2);
+    wires(halo, num_ghosts, ghosts);
     MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "owned",
               nuice_halo_bind_gather(halo, 1, nothing, nowhere, &eight, &x));
     MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "neither",

@@ -41,6 +41,15 @@ typedef enum nuice_direction
   NUICE_FORWARDS = 0,
   NUICE_BACKWARDS = 1
 } nuice_direction;
+typedef enum nuice_wire
+#ifdef __cplusplus
+    : int
+#endif
+{
+  NUICE_WIRE_AS_IS = 0,
+  NUICE_WIRE_FLOAT32 = 1,
+  NUICE_WIRE_BFLOAT16 = 2
+} nuice_wire;
 #define NUICE_ANY_ROOM ((int64_t)-1)
 typedef struct nuice_plan nuice_plan;
 typedef struct nuice_exchange nuice_exchange;
@@ -246,6 +255,7 @@ NUICE_API int nuice_halo_num_entries(const nuice_halo* halo, int64_t* num_owned,
 NUICE_API int nuice_halo_ghosts(const nuice_halo* halo, int64_t ghosts[]);
 NUICE_API int nuice_halo_local_indices(const nuice_halo* halo, int64_t num_indices, const int64_t globals[],
                                        int64_t locals[]);
+NUICE_API int nuice_halo_set_wires(nuice_halo* halo, int num_fields, const nuice_wire wires[]);
 NUICE_API int nuice_halo_bind_gather(nuice_halo* halo, int num_fields, const void* const owned[],
                                      void* const ghosts[], const int64_t entry_bytes[],
                                      nuice_exchange** exchange);

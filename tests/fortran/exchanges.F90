@@ -474,6 +474,17 @@ contains
     call nuice_exchange_wait(x)
     call check(all(sums == [1 + more, real(1, real64), 1 + more]), 'a scatter')
     call nuice_exchange_free(x)
+    sums = 256 + real(mine, real64) / 1024
+    call nuice_halo_bind_gather(halo, sums, tens, x, wire=NUICE_WIRE_BFLOAT16)
+    call nuice_exchange_start(x)
+    call nuice_exchange_wait(x)
+    call check(all(tens == 256), 'doubles that travel as bfloat16')
+    call nuice_exchange_free(x)
+    call nuice_halo_bind_gather(halo, sums, tens, x)
+    call nuice_exchange_start(x)
+    call nuice_exchange_wait(x)
+    call check(all(tens == 256 + real(ghosts, real64) / 1024), 'a gather after it')
+    call nuice_exchange_free(x)
   end subroutine
 
   subroutine test_errors()

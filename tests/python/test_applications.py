@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import nuice
-from nuice.cli.show import size_classes
 from nuice.importing import read_mpip, read_otf2
+from nuice.matrix_figures import size_classes
 from nuice.mixture import SKEWS, dispatch
 
 # As mpiP 3.4 with a communication matrix prints it, cut down. 100 iterations, and a set-up.

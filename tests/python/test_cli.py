@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -52,6 +54,16 @@ def test_version_and_help(nuice_command, nuice_main) -> None:
         shown = nuice_main(*command.split(), "--help")
         assert shown.status == 0
         assert f"nuice {command}" in shown.out.split("Usage", 1)[1].split("╯")[-1], "an example at the end"
+
+
+def test_no_heavy_package_is_imported_before_it_is_needed() -> None:
+    program = "import sys, nuice_command; nuice_command.main(); print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "--version"], capture_output=True, text=True, check=True
+    )
+    imported = set(done.stdout.split())
+    assert "nuice.cli.app" in imported
+    assert not imported & {"numpy", "scipy", "matplotlib", "jinja2", "mpi4py"}
 
 
 def test_generate_random(nuice_command, tmp_path: Path) -> None:

@@ -220,6 +220,14 @@ TEST(AtScale, ReportsWhatItDid) {
   EXPECT_NEAR(slower_s - planning_s, 2e-3 * num_rounds, 1e-9);
 }
 
+// Chains of messages of much the same size that make way for each other: 16.6 letters a message and 67 phases.
+TEST(AtScale, UniformSizesNeedFewLetters) {
+  const ScaleReport report = plan_at_scale({.num_ranks = 512, .degree = 64, .sizes = "uniform"});
+  EXPECT_TRUE(report.plan.verified) << report.plan.violation;
+  EXPECT_LE(report.plan.num_phases, 66);
+  EXPECT_LE(report.plan.letters, 12 * report.num_messages);
+}
+
 TEST(AtScale, SchedulesHostsFirst) {
   for (const char* sizes : {"equal", "uniform"})
     for (const Rank per_host : {3, 8, 1000, std::numeric_limits<Rank>::max()}) {

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .. import _core, airfoil
+from .. import _core
 from .._core import CommMatrix
 from ..errors import Error
 from ..files import OutputFiles
@@ -84,6 +84,7 @@ class Progress:
 
 
 def _make_matrix(progress: Progress, points: int, parts: int, seed: int, out: Path) -> CommMatrix:
+    from .. import airfoil
     from ..plots import draw_matrix, draw_mesh, save_figure
 
     with progress.step("mesh around a NACA 0012 profile") as outcome:

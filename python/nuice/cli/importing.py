@@ -6,15 +6,17 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .. import _core
 from ..errors import Error
-from ..importing import Exchange, Imported, read_mpip, read_otf2
 from . import output
 from .options import AsJson
+
+if TYPE_CHECKING:
+    from ..importing import Exchange, Imported
 
 MOST_SITES = 20
 
@@ -42,6 +44,8 @@ def mpip(
 
     A report has the matrix of the whole program only; its sums by call site are shown too.
     """
+    from ..importing import read_mpip
+
     _write(read_mpip(report), folder, iterations, as_json)
 
 
@@ -56,6 +60,8 @@ def otf2(
 
     Needs the Python package otf2 (pip install otf2).
     """
+    from ..importing import read_otf2
+
     _write(read_otf2(trace), folder, iterations, as_json)
 
 

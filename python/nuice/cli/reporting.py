@@ -8,23 +8,22 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
-from .. import _core, recording, tracing
+from .. import _core, recording
 from .._core import CommMatrix
 from ..advising import advise
 from ..errors import Error
 from ..files import OutputFiles
 from ..planning import plan
-from ..tracing import ExchangeTrace, Run
 from . import output
 from .options import AsJson
 from .recording import _figures as recorded_figures
-from .show import matrix_figures
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from ..tracing import ExchangeTrace, Run
 
 NOMINAL_MACHINE = "ethernet-10g"
 MOST_CANDIDATES, MOST_WAITS, MOST_BARS = 8, 12, 4000
@@ -69,6 +68,8 @@ def _page(source: Path, machine: str | None, reuse: int) -> dict[str, Any]:
         matrix = _core.load_matrix_market(source)
         page["intro"] = "A communication matrix: the bytes from each rank to each other."
     elif any(source.glob("*.trace")):
+        from .. import tracing
+
         exchange = [e for e in tracing.load(source) if e.runs][-1]
         matrix, run = exchange.matrix(), exchange.runs[-1]
         page["intro"] = "A real exchange, recorded by NUICE_TRACE: the last one, and its matrix."
@@ -94,6 +95,7 @@ def _page(source: Path, machine: str | None, reuse: int) -> dict[str, Any]:
 
 
 def _matrix_part(matrix: CommMatrix) -> dict[str, Any]:
+    from ..matrix_figures import matrix_figures
     from ..plots import draw_matrix
 
     figures = matrix_figures(matrix)
@@ -112,6 +114,8 @@ def _matrix_part(matrix: CommMatrix) -> dict[str, Any]:
 
 
 def _draw_degrees(matrix: CommMatrix) -> Figure:
+    import numpy as np
+
     from ..plots.style import OURS, THEIRS, byte_unit, new_figure
 
     n = matrix.num_ranks

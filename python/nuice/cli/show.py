@@ -5,18 +5,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import typer
 
 from .. import _core
-from .._core import NO_LINK, NO_RANK, Busiest, CommMatrix, Topology
+from .._core import NO_LINK, CommMatrix, Topology
 from . import output
 from .options import AsJson, MatrixFile, Plot, TopologySpec
 
 HISTOGRAM_WIDTH = 40
-MAX_HISTOGRAM_ROWS = 16
 MOST_HUBS = 5
-MANY_PARTNERS = 2  # times the median: a hub
 
 
 def show(file: MatrixFile, topology: TopologySpec = None, plot: Plot = None, as_json: AsJson = False) -> None:
@@ -25,6 +22,8 @@ def show(file: MatrixFile, topology: TopologySpec = None, plot: Plot = None, as_
     With --topology also what its routes cost: the busiest link and the busiest port, and --plot draws the
     network with what the exchange puts on its links in place of the matrix.
     """
+    from ..matrix_figures import matrix_figures
+
     matrix = _core.load_matrix_market(file)
     result = {"file": str(file), **matrix_figures(matrix), "plot": str(plot) if plot else None}
     network = _core.make_topology(topology) if topology else None
@@ -38,87 +37,6 @@ def show(file: MatrixFile, topology: TopologySpec = None, plot: Plot = None, as_
         figure = draw_fabric(matrix, network, file.name) if draws_links else draw_matrix(matrix, file.name)
         save_figure(figure, plot)
     output.report(as_json, result, lambda console: _show(console, matrix, result))
-
-
-def matrix_figures(matrix: CommMatrix) -> dict[str, Any]:
-    bounds = _core.lower_bounds(matrix)
-    self_bytes = matrix.self_bytes
-    pairs = matrix.num_ranks * (matrix.num_ranks - 1)
-    return {
-        "ranks": matrix.num_ranks,
-        "messages": matrix.num_messages,
-        "density": matrix.num_messages / pairs if pairs else 0.0,
-        "self_messages": int(np.count_nonzero(self_bytes)),
-        "self_bytes": sum(self_bytes.tolist()),
-        "total_bytes": bounds.total_bytes,
-        "send_degree": _spread(np.bincount(matrix.src, minlength=matrix.num_ranks)),
-        "receive_degree": _spread(np.bincount(matrix.dst, minlength=matrix.num_ranks)),
-        "message_bytes": _spread(matrix.bytes),
-        "max_degree": bounds.max_degree,
-        "max_degree_at": _place(bounds.max_degree_at),
-        "bound_bytes": bounds.max_port_bytes,
-        "bound_bytes_at": _place(bounds.max_port_bytes_at),
-        "whole_message_bytes": _core.whole_message_bytes(matrix),
-        **_shape(matrix),
-        "size_classes": size_classes(matrix.bytes),
-        "fingerprint": f"{matrix.fingerprint:016x}",
-    }
-
-
-def _shape(matrix: CommMatrix) -> dict[str, Any]:
-    """Ranks with many partners, and the distances of messages."""
-    ranks = matrix.num_ranks
-    src, dst, sizes = (np.asarray(part) for part in (matrix.src, matrix.dst, matrix.bytes))
-    # Both are sorted by sender and receiver: the first as it is, the other with the ends exchanged.
-    there, back = src * ranks + dst, dst * ranks + src
-    turned = np.argsort(back, kind="stable")
-    answered = _is_in(back, there)
-    partners = np.bincount(src, minlength=ranks) + np.bincount(dst[~answered], minlength=ranks)
-    median = float(np.median(partners)) if ranks else 0.0
-    order = np.argsort(-partners, kind="stable")
-    hubs = [int(rank) for rank in order if partners[rank] > MANY_PARTNERS * max(median, 1.0)]
-    distance = np.abs(src - dst)
-    return {
-        "partners": {**_spread(partners), "median": median},
-        "hubs": hubs,
-        "two_way_share": float(answered.mean()) if len(src) else 0.0,
-        "symmetric": bool(answered.all() and (sizes == sizes[turned]).all()),
-        "bandwidth": int(distance.max()) if len(src) else 0,
-        "bytes_within_16": float(sizes[distance <= 16].sum() / sizes.sum()) if sizes.sum() else 0.0,
-    }
-
-
-def _is_in(values: Any, ascending: Any) -> Any:
-    """By value, whether it is among the others."""
-    if not len(ascending):
-        return np.zeros(len(values), dtype=bool)
-    at = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
-    return ascending[at] == values
-
-
-def size_classes(sizes: Any) -> list[dict[str, Any]]:
-    """Of powers of two, of four where these are too many, and so on: from, up to but without, and shares."""
-    if not len(sizes):
-        return []
-    powers = np.frexp(np.asarray(sizes, dtype=np.float64))[1].astype(int) - 1
-    low, high = int(powers.min()), int(powers.max())
-    step = 1
-    while high // step - low // step >= MAX_HISTOGRAM_ROWS:
-        step += 1
-    which = powers // step
-    first = int(which.min())
-    counts = np.bincount(which - first)
-    in_class = np.bincount(which - first, weights=sizes)
-    return [
-        {
-            "from_bytes": 2 ** ((first + i) * step),
-            "to_bytes": 2 ** ((first + i + 1) * step),
-            "messages": int(count),
-            "message_share": float(count / len(sizes)),
-            "byte_share": float(in_class[i] / in_class.sum()),
-        }
-        for i, count in enumerate(counts)
-    ]
 
 
 def link_figures(matrix: CommMatrix, network: Topology) -> dict[str, Any]:
@@ -143,18 +61,6 @@ def _phases_on_chosen_paths(matrix: CommMatrix, network: Topology) -> int | None
     if all(network.num_paths(src, dst) == 1 for src, dst in ends):
         return None
     return _core.make_schedule(matrix, "path_coloring", topology=network)[0].num_phases
-
-
-def _spread(values: Any) -> dict[str, float]:
-    if not len(values):
-        return {"min": 0, "avg": 0.0, "max": 0}
-    return {"min": int(values.min()), "avg": float(values.mean()), "max": int(values.max())}
-
-
-def _place(busiest: Busiest) -> dict[str, Any] | None:
-    if busiest.rank == NO_RANK:
-        return None
-    return {"rank": busiest.rank, "direction": busiest.direction}
 
 
 def _show(console: Any, matrix: CommMatrix, result: dict[str, Any]) -> None:
@@ -206,14 +112,18 @@ def _show(console: Any, matrix: CommMatrix, result: dict[str, Any]) -> None:
 
 
 def _median(sizes: Any) -> str:
+    import numpy as np
+
     return output.size_text(float(np.median(sizes))) if len(sizes) else "0"
 
 
 def _hubs(matrix: CommMatrix, hubs: list[int]) -> str:
     """With the median of their messages: reductions by point to point have tiny ones."""
+    from ..matrix_figures import MANY_PARTNERS
+
     if not hubs:
         return f"none: no rank has more than {MANY_PARTNERS} times the median of partners"
-    src, dst, sizes = (np.asarray(part) for part in (matrix.src, matrix.dst, matrix.bytes))
+    src, dst, sizes = matrix.src, matrix.dst, matrix.bytes
     named = [
         f"rank {rank} (median {_median(sizes[(src == rank) | (dst == rank)])})" for rank in hubs[:MOST_HUBS]
     ]

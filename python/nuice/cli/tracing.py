@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .. import tracing
 from ..errors import Error
 from ..files import OutputFiles
-from ..tracing import ExchangeTrace, Run
 from . import output
 from .options import AsJson, Plot
+
+if TYPE_CHECKING:
+    from ..tracing import ExchangeTrace, Run
 
 MOST_ROWS = 12
 
@@ -36,6 +37,8 @@ def trace(
 
     Record with NUICE_TRACE=DIR in the environment of rank 0, or the option trace of a plan.
     """
+    from .. import tracing
+
     exchanges = [each for each in tracing.load(folder) if each.runs]
     chosen = _pick(exchanges, exchange, "exchange")
     one = _pick(chosen.runs, run, "run")

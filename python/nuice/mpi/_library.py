@@ -110,6 +110,7 @@ _PROTOTYPES: dict[str, list[object]] = {
     "nuice_halo_num_entries": [c_void_p, _INT64S, _INT64S],
     "nuice_halo_ghosts": [c_void_p, _INT64S],
     "nuice_halo_local_indices": [c_void_p, c_int64, _INT64S, _INT64S],
+    "nuice_halo_set_wires": [c_void_p, c_int, _INTS],
     "nuice_halo_bind_gather": [c_void_p, c_int, _ADDRESSES, _ADDRESSES, _INT64S, _HANDLE],
     "nuice_halo_bind_scatter_f": [c_void_p, c_int, _ADDRESSES, _ADDRESSES, _INTS, _INTS, c_int, _HANDLE],
     "nuice_halo_agree": [c_void_p, c_int64, c_char_p],

@@ -58,6 +58,9 @@ def _at(array: NDArray[Any], kind: Any) -> Any:
     return array.ctypes.data_as(POINTER(kind))
 
 
+WIRES = ("as_is", "float32", "bfloat16")  # nuice_wire
+
+
 class Halo:
     """Collective over comm. needed: global indices that this rank works with, in any order; its own are no
     ghosts. The owners are given in one of three ways, the same on all ranks:
@@ -175,12 +178,13 @@ class Halo:
         array[: self.num_owned] = owned
         return array
 
-    def bind_gather(self, owned: Any, ghosts: Any) -> Exchange:
+    def bind_gather(self, owned: Any, ghosts: Any, wire: str = "as_is") -> Exchange:
         """Collective. The exchange that fetches the values of `ghosts` from their owners' `owned`; both must
-        stay."""
+        stay. wire: "float32" or "bfloat16" for doubles that travel rounded, by 2^-24 or 2^-8 at most."""
         self._require()
         try:
             width, dtype = self._width(owned, ghosts)
+            self._set_wire(wire, dtype)
             memory = memory_of(owned, False), memory_of(ghosts, True)
         except Exception as error:
             lib.nuice_halo_refuse(self._handle, text_of(error))
@@ -192,9 +196,9 @@ class Halo:
         must(lib.nuice_halo_bind_gather(self._handle, 1, *at, int64s([entry_bytes]), byref(handle)))
         return Exchange(handle, memory)
 
-    def bind_scatter(self, ghosts: Any, owned: Any, op: MPI.Op = MPI.SUM) -> Exchange:
+    def bind_scatter(self, ghosts: Any, owned: Any, op: MPI.Op = MPI.SUM, wire: str = "as_is") -> Exchange:
         """Collective. The exchange that combines the values of `ghosts` into their owners' `owned`; both must
-        stay. op: MPI.SUM, PROD, MIN, MAX or REPLACE.
+        stay. op: MPI.SUM, PROD, MIN, MAX or REPLACE; wire as bind_gather() has it, combined as doubles.
         """
         self._require()
         try:
@@ -205,6 +209,7 @@ class Halo:
             if not isinstance(op, MPI.Op):
                 raise TypeError(f"{op!r} is no operation of mpi4py")
             datatype = MPI.Datatype.fromcode(dtype.char)
+            self._set_wire(wire, dtype)
         except Exception as error:
             lib.nuice_halo_refuse(self._handle, text_of(error))
             raise
@@ -252,6 +257,14 @@ class Halo:
         if self._handle is None:
             raise Error("the halo was freed", "state")
         require_mpi()
+
+    def _set_wire(self, wire: str, dtype: np.dtype[Any]) -> None:
+        """Of the field that is bound next."""
+        if wire not in WIRES:
+            raise ValueError(f"wire={wire!r}: one of {', '.join(WIRES)}")
+        if wire != "as_is" and dtype != np.float64:
+            raise TypeError(f"wire={wire} is for doubles, not for {dtype}")
+        must(lib.nuice_halo_set_wires(self._handle, 1, ints([WIRES.index(wire)])))
 
     def _width(self, owned: Any, ghosts: Any) -> tuple[int, np.dtype[Any]]:
         """Of the rows of both."""
@@ -320,6 +333,7 @@ class Halo:
         owned_bytes = self.num_owned * width * dtype.itemsize
         owned = replace(memory, nbytes=owned_bytes)
         ghosts = replace(memory, address=memory.address + owned_bytes, nbytes=memory.nbytes - owned_bytes)
+        self._set_wire("as_is", dtype)
         if kind == "gather":
             exchange = self._gather((owned, ghosts), width * dtype.itemsize)
         else:

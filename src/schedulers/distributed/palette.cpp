@@ -67,7 +67,7 @@ void Palette::add(const SizeCounts& unsettled) {
     limits_.insert(limits_.end(), count, limits_.front());
   } else {
     constexpr double part_for_smaller = 1.0 / 16;  // the rest is saved for the large ones
-    const double from = num_added_ % 4 < 3 ? 0.5 : 0;
+    const double from = num_added_ % 2 == 0 ? 0.5 : 0;
     for (std::size_t i = 0; i < count; ++i) {
       Bytes limit = unsettled.size_below((static_cast<double>(i) + from) / static_cast<double>(count));
       if (limits_.size() >= soon_ && static_cast<double>(limit) > bytes_left_)

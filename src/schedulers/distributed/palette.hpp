@@ -46,6 +46,8 @@ class Palette {
   std::size_t size() const { return limits_.size(); }
   /// Whether any message may have any colour.
   bool is_flat() const { return limits_.empty() || limits_.front() == limits_.back(); }
+  /// Whether the largest message of any rank is far beyond the usual, as in real programs' matrices.
+  bool is_skewed() const { return !limits_.empty() && limits_.front() / 64 > limits_[limits_.size() / 2]; }
   bool allows(std::size_t colour, Bytes bytes) const { return bytes <= limits_[colour]; }
 
   /// Forgets the colours that no message of any rank has. used: by colour.
@@ -54,7 +56,7 @@ class Palette {
   /// After a round, in which that many messages of all ranks were left without a colour: whether they lack colours, not time.
   bool needs_more(std::uint64_t unsettled);
   /// One colour more, or up to 1 in 128 where many messages are without one. unsettled: their sizes; the new limits are spread over
-  /// them, from the middle on, every fourth time from the largest, as a large message may also send a smaller one to a new colour.
+  /// them, from the middle on, every second time from the largest, as a large message may also send a smaller one to a new colour.
   /// Rounds pay for the bytes: until they have, a colour is for the smaller messages. Where all have one size the counts are not
   /// looked at. Throws Error limit.
   void add(const SizeCounts& unsettled);

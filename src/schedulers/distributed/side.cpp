@@ -166,7 +166,10 @@ bool Turn::steal(const Side& side, const Hole& hole, std::vector<Letter>& out) {
     const Colour colour = hole.letter->offered[i];
     if (at_[colour] == 0 || (at_[colour] & fresh) != 0) continue;
     const Edge loser = at_[colour] - 1;
-    const Colour other = take_colour(side, side.bytes[loser]);
+    // Few colours are for the large ones of skewed sizes. Where sizes are alike, a chain of messages that make way is on
+    // its way for more letters than it saves rounds.
+    const Bytes bytes = side.bytes[loser];
+    const Colour other = palette_.is_skewed() ? take_colour(side, bytes) : take_free(bytes);
     if (other == no_colour) continue;
     side.colours[loser] = no_colour;
     keep_for(side, loser, other);

@@ -194,6 +194,15 @@ def test_halo() -> None:
                 exchange.Start()
                 exchange.Wait()
             assert (owned == ([1e6, mine[1], 1e6] if size > 1 else mine)).all()
+            owned, ghosts_of = 256 + mine / 1024, np.zeros(ghosts)
+            for wire, arrives in (("bfloat16", np.full(ghosts, 256)), ("as_is", 256 + halo.ghosts / 1024)):
+                with halo.bind_gather(owned, ghosts_of, wire) as exchange:
+                    exchange.Start()
+                    exchange.Wait()
+                assert (ghosts_of == arrives).all(), wire
+            must_fail(ValueError, "wire='half'", halo.bind_gather, owned, ghosts_of, "half")
+            must_fail(TypeError, "doubles", halo.bind_gather, mine, halo.ghosts.copy(), "float32")
+            owned = mine.astype("d")
             must_fail(ValueError, "rows", halo.gather, np.zeros(7))
             must_fail(TypeError, "byte order", halo.scatter_add, np.ones(halo.num_entries, ">f8"))
             last = rank == size - 1
