@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every rank sends the next one some numbers, in a loop: NUICE from Rust, through bindings that bindgen makes of nuice.h.
+// Every rank sends the next one some numbers, in a loop. The bindings are made by bindgen from nuice.h.
 #![allow(dead_code, improper_ctypes, non_camel_case_types, non_snake_case, non_upper_case_globals)]
 include!(concat!(env!("OUT_DIR"), "/nuice.rs"));
 

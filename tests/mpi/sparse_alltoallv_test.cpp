@@ -81,7 +81,8 @@ TEST(SparseAlltoallv, AnyCommunicatorAndTypesWithGaps) {
   MPI_Type_free(&every_second);
 }
 
-/// More than the memory of a host has room for, of short messages and of long ones; ranks run ahead of each other.
+/// More than the memory of a host has room for, of short messages and of long ones; ranks run ahead of each
+/// other.
 TEST(SparseAlltoallv, ManyMessagesForOneRank) {
   const Rank next = (test::world_rank() + 1) % test::world_size();
   const Rank last = (test::world_rank() + test::world_size() - 1) % test::world_size();

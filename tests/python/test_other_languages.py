@@ -40,6 +40,7 @@ def test_julia_calls_what_the_header_declares() -> None:
                 assert kind == widths[before.split()[0]], after
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (shutil.which("bindgen") and shutil.which("rustc")), reason="no bindgen, no rustc")
 def test_the_program_in_rust_runs(tmp_path: Path) -> None:
     rust, mpi, lib = ROOT / "examples/rust", PREFIX / "bin", PREFIX / "lib"

@@ -33,8 +33,8 @@
 namespace nuice::mpi {
 namespace {
 
-/// Those of letters and long messages are of one host: all that was sent is received, even in a call that fails, so MPI's order
-/// tells those of several calls apart.
+/// Those of letters and long messages are of one host: all that was sent is received, even in a call that
+/// fails, so MPI's order tells those of several calls apart.
 enum SparseTag : int { data_tag, bytes_tag, idle_tag, letters_tag, long_tag };
 /// Longer messages between hosts are announced by their size, and sent once all is announced: their receives are
 /// posted first. About where MPI copies no more on the way (Open MPI's eager limit in shared memory).
