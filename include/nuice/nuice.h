@@ -139,6 +139,14 @@ NUICE_API int nuice_plan_create_from_schedule_f(nuice_fint comm, const nuice_mat
  * nuice/mpi/plan.hpp). followed: free it too. Errors: as nuice_plan_create(); mismatch where ranks follow different plans. */
 NUICE_API int nuice_plan_follow(const nuice_plan* plan, int num_destinations, const int ranks[],
                                 const int64_t bytes[], nuice_plan** followed);
+/** Collective over comm, which has ranks of this plan only: those that are left after a death
+ * (MPIX_Comm_shrink), or some of them, in any order. A plan for the messages among them, with the options of
+ * this one, which stays as it is. Ranks get their numbers in comm; the destinations keep their order, without
+ * the ranks that are not in comm. followed: free it too. Errors: as nuice_plan_create(); mismatch where ranks
+ * follow different plans; invalid_argument where a rank of comm is none of the plan's. */
+NUICE_API int nuice_plan_follow_on(const nuice_plan* plan, MPI_Comm comm, nuice_plan** followed);
+/** nuice_plan_follow_on() with comm as Fortran has it. */
+NUICE_API int nuice_plan_follow_on_f(const nuice_plan* plan, nuice_fint comm, nuice_plan** followed);
 /** Not collective. The numbers of this rank's destinations and sources. */
 NUICE_API int nuice_plan_num_partners(const nuice_plan* plan, int* num_destinations, int* num_sources);
 /** Not collective. ranks, bytes: room for num_destinations each, or NULL; in the order of nuice_plan_create(). */

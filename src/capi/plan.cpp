@@ -161,6 +161,20 @@ int nuice_plan_follow(const nuice_plan* plan, int num_destinations, const int ra
   });
 }
 
+int nuice_plan_follow_on(const nuice_plan* plan, MPI_Comm comm, nuice_plan** followed) {
+  return guarded_mpi([&] {
+    const nuice_plan& held = at(plan, "plan");
+    const int rank = place_in(comm).rank;
+    nuice::mpi::PlanOptions noted;
+    note(rank, noted, [&] { at(followed, "followed"); });
+    *followed = new nuice_plan{held.plan.follow_on(comm, noted.fault), rank, {}};
+  });
+}
+
+int nuice_plan_follow_on_f(const nuice_plan* plan, nuice_fint comm, nuice_plan** followed) {
+  return nuice_plan_follow_on(plan, comm_of(comm), followed);
+}
+
 int nuice_plan_num_partners(const nuice_plan* plan, int* num_destinations, int* num_sources) {
   return guarded([&] {
     const nuice::mpi::Plan& held = at(plan, "plan").plan;

@@ -78,7 +78,7 @@ module nuice
     nuice_neighbor_alltoallw_init, nuice_start, nuice_test, nuice_wait, nuice_free, nuice_waitall, nuice_waitany, &
     nuice_testsome, nuice_waitall_mpi, nuice_sparse_alltoallv, nuice_received_size, nuice_received_message, &
     nuice_received_free
-  public :: nuice_plan_create, nuice_plan_create_from_schedule, nuice_plan_follow, nuice_plan_num_partners, &
+  public :: nuice_plan_create, nuice_plan_create_from_schedule, nuice_plan_follow, nuice_plan_follow_on, nuice_plan_num_partners, &
     nuice_plan_destinations, nuice_plan_sources, nuice_plan_figure, nuice_plan_text, nuice_plan_free, &
     nuice_plan_bind, nuice_plan_bind_array, nuice_plan_bind_fields
   public :: nuice_exchange_start_on, nuice_exchange_wait_on
@@ -137,6 +137,16 @@ contains
     count = size(ranks)
     if (size(bytes) /= count) count = -1  ! refused by all ranks
     call finish(c_plan_follow(plan%handle, count, ranks, bytes, followed%handle), stat, errmsg)
+  end subroutine
+
+  !> comm: of ranks of this plan that are left. plan stays as it is.
+  subroutine nuice_plan_follow_on(plan, comm, followed, stat, errmsg)
+    type(nuice_plan), intent(in) :: plan
+    type(*), intent(in) :: comm
+    type(nuice_plan), intent(out) :: followed
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(c_plan_follow_on_f(plan%handle, mpi_handle(comm), followed%handle), stat, errmsg)
   end subroutine
 
   subroutine nuice_plan_num_partners(plan, num_destinations, num_sources, stat, errmsg)

@@ -130,6 +130,12 @@ module nuice_c
       integer(c_int64_t), intent(in), optional :: bytes(*)
       type(c_ptr), intent(inout) :: followed
     end function
+    integer(c_int) function c_plan_follow_on_f(plan, comm, followed) bind(c, name="nuice_plan_follow_on_f")
+      import
+      type(c_ptr), value :: plan
+      integer(c_int), value :: comm
+      type(c_ptr), intent(inout) :: followed
+    end function
     integer(c_int) function c_plan_num_partners(plan, num_destinations, num_sources) &
       bind(c, name="nuice_plan_num_partners")
       import

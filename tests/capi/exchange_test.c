@@ -239,7 +239,8 @@ static void test_properties(void) {
 
 /* A ring, in which rank 0 then sends to all. */
 static void test_follow(void) {
-  int ranks[64];
+  int ranks[64], num_destinations = -1;
+  MPI_Comm others;
   int64_t bytes[64];
   nuice_plan* plan = NULL;
   nuice_plan* followed = NULL;
@@ -258,6 +259,18 @@ static void test_follow(void) {
   MUST(nuice_plan_follow(plan, row_of(my_rank, ranks, bytes), ranks, bytes, &followed));
   exchange_buffers(followed, NUICE_FORWARDS);
   MUST(nuice_plan_free(&followed));
+  MPI_Comm_split(MPI_COMM_WORLD, my_rank == 0, -my_rank, &others);
+  MUST(nuice_plan_follow_on(plan, others, &followed));
+  MUST(nuice_plan_num_partners(followed, &num_destinations, NULL));
+  MUST(nuice_plan_destinations(followed, ranks, bytes));
+  for (int i = 0; i < num_destinations; ++i) { /* the others have reversed numbers */
+    const int before = my_rank == 0 ? 0 : num_ranks - 1 - ranks[i];
+    CHECK(bytes[i] == bytes_of(my_rank, before));
+  }
+  MUST(nuice_plan_free(&followed));
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "followed is NULL",
+            nuice_plan_follow_on(plan, MPI_COMM_WORLD, my_rank == num_ranks - 1 ? NULL : &followed));
+  MPI_Comm_free(&others);
   MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "ranks cannot have -1 entries",
             nuice_plan_follow(plan, my_rank == num_ranks - 1 ? -1 : 0, ranks, bytes, &followed));
   MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "followed is NULL",

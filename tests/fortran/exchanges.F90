@@ -416,6 +416,10 @@ contains
     call nuice_plan_num_partners(followed, num_destinations, num_sources)
     call check(num_destinations == 0 .and. num_sources == 0, 'followed')
     call nuice_plan_free(followed)
+    call nuice_plan_follow_on(plan, world, followed)
+    call nuice_plan_num_partners(followed, num_destinations, num_sources)
+    call check(num_destinations == 1 .and. num_sources == 1, 'followed on')
+    call nuice_plan_free(followed)
     call nuice_plan_free(plan)
     call nuice_matrix_create(num_ranks, [(r, r = 0, num_ranks - 1)], [(mod(r + 1, num_ranks), r = 0, num_ranks - 1)], &
       [(80_int64, r = 1, num_ranks)], matrix)

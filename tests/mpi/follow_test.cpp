@@ -202,5 +202,101 @@ TEST(Follow, FailsOnAllRanksAlike) {
   test::expect_same_error(ErrorCode::state, "freed", [&] { first.follow(row); });
 }
 
+/// Some tries are other schedules, which are for one matrix.
+TEST(Follow, TriesNothingOfThePlanBefore) {
+  const Rank n = test::world_size();
+  const auto row = [&](Bytes bytes, Rank without) {
+    std::vector<Partner> all;
+    for (Rank rank = 0; rank < n; ++rank)
+      if (rank != without && rank != test::world_rank()) all.push_back({rank, bytes});
+    return all;
+  };
+  const mpi::PlanOptions options{.hosts = "1", .automatic = {.wisdom = "none"}};
+  const mpi::Plan first(MPI_COMM_WORLD, row(100, -1), options);
+  mpi::Plan second = first.follow(row(200, n - 1));
+  test::BoundPlan bound(second);
+  for (unsigned round = 0; round < 40; ++round) bound.exchange_once(round);
+}
+
+class FollowOn : public ::testing::Test {
+ protected:
+  /// Of the others, in reversed order.
+  static MPI_Comm without(Rank gone) {
+    MPI_Comm comm = MPI_COMM_NULL;
+    const Rank me = test::world_rank();
+    MPI_Comm_split(MPI_COMM_WORLD, me == gone ? MPI_UNDEFINED : 0, -me, &comm);
+    return comm;
+  }
+  /// Of a rank that is still there.
+  static Rank number_without(Rank gone, Rank rank) { return test::world_size() - 1 - rank - (rank < gone); }
+};
+
+TEST_F(FollowOn, MakesThePlanOfThoseThatAreLeft) {
+  const Rank n = test::world_size();
+  Random random(7);
+  Sizes sizes;
+  change(sizes, 4 * n, 5, random);
+  const std::string half = n > 1 ? "hosts=2 " : "";
+  std::string list = "hosts=0";
+  for (Rank rank = 1; rank < n; ++rank) list += "," + std::to_string(rank % 2);
+  for (const std::string& text :
+       {std::string("scheduler=coloring"), std::string("scheduler=lp planning=root"),
+        "scheduler=distributed_coloring planning=distributed distributed.gather=0 " + half,
+        "scheduler=coloring executor=phased " + half, "scheduler=coloring " + (n > 1 ? list : ""),
+        std::string("auto.wisdom=none hosts=1")}) {
+    SCOPED_TRACE(text);
+    const mpi::PlanOptions options = mpi::PlanOptions::parse(text);
+    const mpi::Plan first(MPI_COMM_WORLD, row_of(sizes), options);
+    for (const Rank gone : {0, n / 2, n - 1}) {
+      MPI_Comm comm = without(gone);
+      if (comm == MPI_COMM_NULL) continue;
+      std::vector<Partner> left;
+      for (const auto& [rank, bytes] : row_of(sizes))
+        if (rank != gone) left.push_back({number_without(gone, rank), bytes});
+      mpi::Plan second = first.follow_on(comm);
+      EXPECT_EQ(std::vector<Partner>(second.destinations().begin(), second.destinations().end()), left);
+      EXPECT_EQ(second.info().scheduler, first.info().scheduler);
+      if (options.scheduler != "auto" && options.hosts == "auto") {
+        EXPECT_EQ(second.table(), mpi::Plan(comm, left, options).table());
+      }
+      test::BoundPlan bound(second);
+      for (unsigned round = 0; round < 3; ++round) bound.exchange_once(round);
+      bound.exchange.free();
+      second.free();
+      MPI_Comm_free(&comm);
+    }
+  }
+}
+
+TEST_F(FollowOn, FailsOnAllRanksAlike) {
+  const Rank n = test::world_size();
+  const bool is_last = test::world_rank() == n - 1;
+  const std::vector<Partner> row = {{(test::world_rank() + 1) % n, 40}};
+  mpi::Plan first(MPI_COMM_WORLD, row, in_pairs);
+  mpi::Plan second(MPI_COMM_WORLD, row, in_pairs);
+  test::expect_same_error(ErrorCode::invalid_argument, "MPI_COMM_NULL",
+                          [&] { first.follow_on(MPI_COMM_NULL); });
+  test::expect_same_error(ErrorCode::limit, "no room", [&] {
+    first.follow_on(MPI_COMM_WORLD, attempt(test::world_rank(), [&] {
+                      if (is_last) throw Error(ErrorCode::limit, "no room");
+                    }));
+  });
+  if (n > 1) {
+    test::expect_same_error(ErrorCode::mismatch, "follow_on() of plan",
+                            [&] { (is_last ? second : first).follow_on(MPI_COMM_WORLD); });
+    MPI_Comm apart = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, is_last ? 1 : 0, 0, &apart);
+    {
+      const mpi::Plan of_some(apart, {}, in_pairs);
+      test::expect_same_error(ErrorCode::invalid_argument, "is none of the plan's ranks",
+                              [&] { of_some.follow_on(MPI_COMM_WORLD); });
+    }
+    MPI_Comm_free(&apart);
+  }
+  EXPECT_EQ(first.follow_on(MPI_COMM_WORLD).table(), first.table());
+  if (is_last) first.free();
+  test::expect_same_error(ErrorCode::state, "freed", [&] { first.follow_on(MPI_COMM_WORLD); });
+}
+
 }  // namespace
 }  // namespace nuice

@@ -81,6 +81,28 @@ TEST(SparseAlltoallv, AnyCommunicatorAndTypesWithGaps) {
   MPI_Type_free(&every_second);
 }
 
+/// More than the memory of a host has room for, of short messages and of long ones; ranks run ahead of each
+/// other.
+TEST(SparseAlltoallv, ManyMessagesForOneRank) {
+  const Rank next = (test::world_rank() + 1) % test::world_size();
+  const Rank last = (test::world_rank() + test::world_size() - 1) % test::world_size();
+  for (int round = 0; round < 20; ++round) {
+    std::vector<std::vector<int>> messages;
+    for (int i = 0; i < 60; ++i)
+      messages.emplace_back(i % 20 == 7 ? 20000 : 2000, 1000 * test::world_rank() + i + round);
+    std::vector<Outgoing> sends;
+    for (const std::vector<int>& each : messages)
+      sends.push_back({next, each.data(), std::ssize(each), MPI_INT});
+    const mpi::Received received = sparse_alltoallv(MPI_COMM_WORLD, sends);
+    ASSERT_EQ(received.sources.size(), messages.size());
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      EXPECT_EQ(received.sources[i].rank, last);
+      const std::vector<int> expected(messages[i].size(), 1000 * last + static_cast<int>(i) + round);
+      EXPECT_TRUE(std::ranges::equal(received.message<int>(i), expected));
+    }
+  }
+}
+
 TEST(SparseAlltoallv, WrongArgumentsAreErrorsOfAllRanks) {
   const Rank n = test::world_size();
   const bool is_last = test::world_rank() == n - 1;
@@ -94,6 +116,31 @@ TEST(SparseAlltoallv, WrongArgumentsAreErrorsOfAllRanks) {
   test::expect_same_error(ErrorCode::invalid_argument, who + std::to_string(n) + " of", [&] { call(n, 1); });
   test::expect_same_error(ErrorCode::invalid_argument, who + "0 has -3 elements", [&] { call(0, -3); });
   EXPECT_EQ(call(0, 0).sources.size(), test::world_rank() == 0 ? static_cast<std::size_t>(n) : 0U);
+}
+
+/// Long messages and full pools are on their way when a rank refuses; the next calls get none of them.
+TEST(SparseAlltoallv, NothingOfAFailedCallIsLeft) {
+  const Rank n = test::world_size();
+  const Rank next = (test::world_rank() + 1) % n;
+  const Rank last = (test::world_rank() + n - 1) % n;
+  for (int round = 0; round < 6; ++round) {
+    const bool fails = round % 3 != 2;
+    const std::vector<int> long_one(20000, 100 * test::world_rank() + round);
+    std::vector<Outgoing> sends(3, {next, long_one.data(), std::ssize(long_one), MPI_INT});
+    for (int i = 0; i < 60; ++i) sends.push_back({next, long_one.data(), 2000, MPI_INT});
+    if (fails && test::world_rank() == n - 1) sends.push_back({n, long_one.data(), 1, MPI_INT});
+    if (fails) {
+      test::expect_same_error(ErrorCode::invalid_argument, "a message to rank " + std::to_string(n) + " of",
+                              [&] { sparse_alltoallv(MPI_COMM_WORLD, sends); });
+      continue;
+    }
+    const mpi::Received received = sparse_alltoallv(MPI_COMM_WORLD, sends);
+    ASSERT_EQ(received.sources.size(), sends.size());
+    for (std::size_t i = 0; i < sends.size(); ++i) {
+      const std::vector<int> expected(i < 3 ? 20000 : 2000, 100 * last + round);
+      EXPECT_TRUE(std::ranges::equal(received.message<int>(i), expected));
+    }
+  }
 }
 
 }  // namespace

@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The program in Julia calls what nuice.h declares."""
+"""The program in Rust runs where bindgen and rustc are; that in Julia calls what nuice.h has."""
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
+PREFIX = Path(sys.executable).parents[1]
 
 
 def arguments_in(text: str, name: str) -> list[str]:
@@ -31,3 +38,25 @@ def test_julia_calls_what_the_header_declares() -> None:
                 assert ("int " in before) == (kind == "Ptr{Cint}"), after
             else:
                 assert kind == widths[before.split()[0]], after
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (shutil.which("bindgen") and shutil.which("rustc")), reason="no bindgen, no rustc")
+def test_the_program_in_rust_runs(tmp_path: Path) -> None:
+    rust, mpi, lib = ROOT / "examples/rust", PREFIX / "bin", PREFIX / "lib"
+    where = subprocess.run(["cc", "-print-file-name=include"], capture_output=True, text=True, check=True)
+    own_headers = where.stdout.strip()  # stddef.h, where clang's are not installed
+    allowed = "nuice_.*|MPI_.*|world|real8|no_info"
+    env = os.environ | {"OUT_DIR": str(tmp_path)}
+    env |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    for command in (
+        f"bindgen {rust}/binding.h --allowlist-function {allowed} -o {tmp_path}/nuice.rs"
+        f" -- -I{PREFIX}/include -I{own_headers}",
+        f"{mpi}/mpicc -c {rust}/binding.c -I{PREFIX}/include -o {tmp_path}/binding.o",
+        f"rustc {rust}/main.rs -C link-arg={tmp_path}/binding.o -L {lib} -l nuice -l mpi"
+        f" -C link-arg=-Wl,-rpath,{lib} -o {tmp_path}/program",
+        f"{mpi}/mpiexec --oversubscribe -n 3 {tmp_path}/program",
+    ):
+        done = subprocess.run(command.split(), env=env, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert sorted(done.stdout.split("\n")[:3]) == [f"rank {rank} of 3 is done" for rank in range(3)]

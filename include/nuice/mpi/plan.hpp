@@ -105,6 +105,16 @@ class Plan {
   /// has freed this plan. fault: as PlanOptions::fault.
   Plan follow(std::span<const Partner> destinations, const Outcome& fault = {}) const;
 
+  /// Collective over comm, which has ranks of this plan only: those that are left after a death
+  /// (MPIX_Comm_shrink), or some of them, in any order. A plan for the messages among them, with this one's
+  /// options and made from scratch; this one stays as it is. Ranks get their numbers in comm. destinations() keeps
+  /// its order, without the ranks that are not in comm. A list in option hosts is taken over; an option
+  /// topology that does not suit the number of ranks is an error.
+  /// Throws Error, the same on all ranks, as the constructor does; mismatch where ranks follow different
+  /// plans; state where one has freed this plan; invalid_argument where a rank of comm is none of this
+  /// plan's. fault: as PlanOptions::fault.
+  Plan follow_on(MPI_Comm comm, const Outcome& fault = {}) const;
+
   // What is below throws Error state after free(); functions that bind throw it on all ranks if one of them has freed the plan.
 
   /// Not collective. The destinations as given to the constructor, in the same order, zero bytes and the rank itself included.

@@ -77,6 +77,7 @@ _PROTOTYPES: dict[str, list[object]] = {
     "nuice_plan_destinations": [c_void_p, _INTS, _INT64S],
     "nuice_plan_sources": [c_void_p, _INTS, _INT64S],
     "nuice_plan_follow": [c_void_p, c_int, _INTS, _INT64S, _HANDLE],
+    "nuice_plan_follow_on_f": [c_void_p, c_int, _HANDLE],
     "nuice_plan_figure": [c_void_p, c_char_p, POINTER(c_double)],
     "nuice_plan_text": [c_void_p, c_char_p, POINTER(c_char_p)],
     "nuice_plan_bind": [c_void_p, _ADDRESSES, _ADDRESSES, c_int, _HANDLE],

@@ -105,6 +105,26 @@ class Plan:
         followed._take(handle, self._num_ranks, row)
         return followed
 
+    def follow_on(self, comm: MPI.Intracomm) -> Plan:
+        """Collective over comm, which has ranks of this plan only: those that are left after a death
+        (comm.Shrink() of mpi4py), or some of them, in any order. A plan for the messages among them, with
+        the options of this one, which stays as it is. Ranks get their numbers in comm; destinations keep
+        their order, without the ranks that are not in comm.
+
+        Raises as Plan() does; mismatch where ranks follow different plans; invalid_argument where a rank of
+        comm is none of the plan's.
+        """
+        if self._handle is None:
+            raise Error("the plan was freed", "state")
+        handle = c_void_p()
+        must(lib.nuice_plan_follow_on_f(self._handle, fortran_handle(comm), byref(handle)))
+        followed = Plan.__new__(Plan)
+        followed._handle = handle.value
+        followed._num_ranks = comm.size
+        followed._destinations = followed._partners(lib.nuice_plan_destinations)
+        followed._sources = followed._partners(lib.nuice_plan_sources)
+        return followed
+
     def bind(self, send: Any, receive: Any, direction: str = "forwards") -> Exchange:
         """Collective. Makes the exchange of these buffers, which must stay where they are until
         Exchange.Free().
@@ -205,8 +225,9 @@ class Plan:
         self._sources = self._partners(lib.nuice_plan_sources)
 
     def _partners(self, call: Any) -> tuple[Partner, ...]:
-        count = c_int()
-        must(lib.nuice_plan_num_partners(self._handle, byref(c_int()), byref(count)))
+        num_destinations, num_sources = c_int(), c_int()
+        must(lib.nuice_plan_num_partners(self._handle, byref(num_destinations), byref(num_sources)))
+        count = num_sources if call is lib.nuice_plan_sources else num_destinations
         ranks, sizes = ints([0] * count.value), int64s([0] * count.value)
         must(call(self._handle, ranks, sizes))
         return tuple(Partner(rank, size) for rank, size in zip(ranks, sizes, strict=True))

@@ -264,7 +264,8 @@ void KeptCalls::carry_out(Kept& kept) {
       faults_.hear();
       kept.near.look_for_shorter(number);
     }
-    wait_for_a_look(looks, mail_.is_oversubscribed(), tests_mpi);
+    if (!is_near_done || looks % looks_before_yield == 0)
+      wait_for_a_look(looks, mail_.is_oversubscribed(), tests_mpi);
     if (!comm_->watches()) continue;
     if (!watch) watch.emplace(*comm_, "alltoallv()");
     watch->found_nothing();

@@ -33,8 +33,9 @@
 namespace nuice::mpi {
 namespace {
 
-/// Letters of the next call may come before those of this one have.
-enum SparseTag : int { data_tag, bytes_tag, idle_tag, even_letters_tag, odd_letters_tag };
+/// Those of letters and long messages are of one host: all that was sent is received, even in a call that
+/// fails, so MPI's order tells those of several calls apart.
+enum SparseTag : int { data_tag, bytes_tag, idle_tag, letters_tag, long_tag };
 /// Longer messages between hosts are announced by their size, and sent once all is announced: their receives are
 /// posted first. About where MPI copies no more on the way (Open MPI's eager limit in shared memory).
 constexpr Bytes most_at_once = 4096;
@@ -93,15 +94,19 @@ class SparseCall {
   Received run(Exchanger& exchanger) {
     sort_out();
     write_letters();
-    num_incoming_ = std::ssize(mail_.near()) < comm_.num_ranks() || !mail_.has_memory() ? count() : 0;
-    for (std::size_t i = 0; i < sends_.size(); ++i) send(i);
+    if (std::ssize(mail_.near()) < comm_.num_ranks() || !mail_.has_memory()) num_incoming_ = count();
+    if (!is_refused_)
+      for (std::size_t i = 0; i < sends_.size(); ++i) send(i);
     receive_all();
     std::ranges::stable_sort(announced_, {}, &Announced::from);
     Received received = make_room();
     receive(received);
     if (mail_.has_memory()) mail_.say_finished(call_);
     if (!long_sends_.empty() || !long_receives_.empty()) exchanger.exchange(long_sends_, long_receives_);
+    for (Watch watch(comm_, "sparse_alltoallv()"); !near_long_.test(0, near_long_.size());)
+      watch.found_nothing();
     wait_all(comm_, requests_, "MPI_Isend");
+    if (is_refused_) agree(comm_, wrong_);
     return received;
   }
 
@@ -147,18 +152,22 @@ class SparseCall {
     const Bytes bytes = message.count * size_of(message.type);
     ++letter->table[0];
     letter->table.push_back(bytes);
-    if (!mail_.carries(message.to, bytes)) {
-      long_sends_.push_back(message);
-      return;
-    }
     const Segment segment = {static_cast<std::byte*>(const_cast<void*>(message.data)), message.count,
                              message.type};
+    if (!mail_.carries(message.to, bytes)) {
+      start_long(Requests::Mode::send, segment, message.to);
+      return;
+    }
     if (message.type != last_type_) are_plain_ = are_plain_bytes(last_type_ = message.type);
     letter->copies.push_back({segment, letter->end, bytes, are_plain_});
     letter->end += aligned(bytes);
   }
 
-  int tag_of_letters() const { return call_ % mail_slots == 0 ? even_letters_tag : odd_letters_tag; }
+  /// Inside the host.
+  void start_long(Requests::Mode mode, const Segment& segment, Rank partner) {
+    near_long_.add(mode, segment, partner, long_tag, comm_.get());
+    near_long_.start(near_long_.size() - 1, near_long_.size());
+  }
 
   void write_letters() {
     if (!mail_.has_memory()) return;
@@ -174,7 +183,7 @@ class SparseCall {
         auto& packed = packed_.emplace_back(static_cast<std::size_t>(letter.bytes()));
         letter.write(packed.data(), comm_.get());
         must(MPI_Isend(packed.data(), static_cast<int>(packed.size()), MPI_BYTE, mail_.near()[letter.to],
-                       tag_of_letters(), comm_.get(), &requests_.emplace_back(MPI_REQUEST_NULL)),
+                       letters_tag, comm_.get(), &requests_.emplace_back(MPI_REQUEST_NULL)),
              "MPI_Isend");
       }
       mail_.slot_to(letter.to, call_).call.store(call_, std::memory_order_release);
@@ -201,20 +210,14 @@ class SparseCall {
     if (comm_.watches()) watch.found_nothing();
   }
 
-  /// Collective. How many messages this rank receives.
+  /// Collective. How many messages this rank receives from other hosts; none where a rank refuses.
   std::int64_t count() {
     std::vector<std::int64_t> ones(static_cast<std::size_t>(comm_.num_ranks()), wrong_ ? wrong : 0);
     for (const Outgoing& message : sends_) ++ones[static_cast<std::size_t>(message.to)];
     std::int64_t incoming = 0;
     reduce_scatter(comm_, ones.data(), &incoming, MPI_INT64_T, MPI_SUM);
-    if (incoming >= wrong) give_up();
-    return incoming;
-  }
-
-  /// Collective.
-  void give_up() {
-    if (mail_.has_memory()) mail_.say_finished(call_);
-    agree(comm_, wrong_);
+    is_refused_ = incoming >= wrong;
+    return is_refused_ ? 0 : incoming;
   }
 
   /// Until all is announced.
@@ -222,10 +225,8 @@ class SparseCall {
     Watch watch(comm_, "sparse_alltoallv()");
     std::vector<std::size_t> unread(mail_.has_memory() ? mail_.near().size() : 0);
     std::iota(unread.begin(), unread.end(), std::size_t{0});
-    bool is_refused = false;
     for (unsigned looks = 1;; ++looks) {
-      const bool is_read =
-          std::erase_if(unread, [&](std::size_t from) { return read(from, is_refused); }) > 0;
+      const bool is_read = std::erase_if(unread, [this](std::size_t from) { return read(from); }) > 0;
       const bool is_announced = num_announced_ < num_incoming_ && announce();
       if (unread.empty() && num_announced_ == num_incoming_) break;
       if (is_read || is_announced)
@@ -235,16 +236,15 @@ class SparseCall {
       else
         look_again(looks, watch);
     }
-    if (is_refused) give_up();
   }
 
   /// Returns whether this rank has written what it has.
-  bool read(std::size_t from, bool& is_refused) {
+  bool read(std::size_t from) {
     if (!mail_.has_written(from, call_)) return false;
     const HostMail::Slot& slot = mail_.slot_from(from, call_);
     if (slot.call.load(std::memory_order_acquire) != call_) return true;
     if (slot.place == refusal) {
-      is_refused = true;
+      is_refused_ = true;
       return true;
     }
     const std::byte* letter = nullptr;
@@ -252,7 +252,7 @@ class SparseCall {
       auto& packed = packed_.emplace_back(static_cast<std::size_t>(slot.bytes));
       MPI_Request request = MPI_REQUEST_NULL;
       must(MPI_Irecv(packed.data(), static_cast<int>(packed.size()), MPI_BYTE, mail_.near()[from],
-                     tag_of_letters(), comm_.get(), &request),
+                     letters_tag, comm_.get(), &request),
            "MPI_Irecv");
       wait(comm_, request, "MPI_Irecv");
       letter = packed.data();
@@ -330,6 +330,8 @@ class SparseCall {
       std::byte* const at = received.data.get() + received.offsets[i];
       if (letter != nullptr)
         std::memcpy(at, letter, static_cast<std::size_t>(bytes));
+      else if (message == MPI_MESSAGE_NULL && mail_.has_memory() && mail_.is_near(from))
+        start_long(Requests::Mode::receive, {at, bytes, MPI_BYTE}, from);
       else if (message == MPI_MESSAGE_NULL)
         long_receives_.push_back({from, at, bytes});
       else
@@ -351,9 +353,11 @@ class SparseCall {
   std::int64_t num_incoming_ = 0;
   std::int64_t num_announced_ = 0;
   std::vector<Announced> announced_;
-  std::vector<Outgoing> long_sends_;
+  Requests near_long_;
+  std::vector<Outgoing> long_sends_;  // between hosts
   std::vector<Incoming> long_receives_;
   Outcome wrong_;
+  bool is_refused_ = false;  // by any rank; the same on all of them
 };
 
 }  // namespace

@@ -178,9 +178,14 @@ void Plan::Planner::follow(const Made& earlier, std::span<const Partner> all_des
                            const Outcome& fault) {
   const Observed observed(Region::plan);
   agree(*comm, fault);
-  info.overridden = earlier.info.overridden;
+  take_over(earlier);
   plan_listed(all_destinations, earlier.settled_options, &earlier);
-  for (const Rival& rival : earlier.rivals) rivals.push_back(rival);
+}
+
+void Plan::Planner::take_over(const Made& earlier) {
+  info.overridden = earlier.info.overridden;
+  for (const Rival& rival : earlier.rivals)
+    if (!rival.table) rivals.push_back(rival);  // a schedule of its own is for other messages
 }
 
 void Plan::Planner::plan_listed(std::span<const Partner> all_destinations, const PlanOptions& options,
@@ -254,6 +259,14 @@ Plan Plan::follow(std::span<const Partner> destinations, const Outcome& fault) c
   Membership member = state_->member.beside(tags);
   Planner planner(std::move(tags), std::move(member));
   naming_dead_ranks(*planner.comm, [&] { planner.follow(*state_->made, destinations, fault); });
+  return Plan(std::move(planner).finished());
+}
+
+Plan Plan::follow_on(MPI_Comm comm, const Outcome& fault) const {
+  if (!state_) throw Error(ErrorCode::state, "the plan was moved away");
+  require_running("Plan::follow_on()");
+  Planner planner(PlanGroup::tags_for_plan(comm, state_->member.watchdog_s));
+  naming_dead_ranks(*planner.comm, [&] { planner.follow_on(comm, *state_, fault); });
   return Plan(std::move(planner).finished());
 }
 

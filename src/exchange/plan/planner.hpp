@@ -77,6 +77,10 @@ struct Plan::Planner : Made {
   void take_table(MPI_Comm parent, const PhaseTable& given, const PlanOptions& wanted);
   /// What Plan::follow() does.
   void follow(const Made& earlier, std::span<const Partner> all_destinations, const Outcome& fault);
+  /// What Plan::follow_on() does. earlier: freed, perhaps.
+  void follow_on(MPI_Comm parent, const State& earlier, const Outcome& fault);
+  /// As settled for another plan.
+  void take_over(const Made& earlier);
   std::unique_ptr<State> finished() &&;
 
   // hosts.cpp

@@ -99,6 +99,14 @@ class HostBoxes {
   Number num_slots_ = least_slots;
 };
 
+/// What this rank will use of the memory.
+void touch(const NearParts& parts, std::size_t num_near) {
+  parts.memory.touch(0, num_near * sizeof(ReaderLine));
+  for (const auto* places : {&parts.sends, &parts.receives})
+    for (const NearPlace& place : *places)
+      parts.memory.touch(place.begin, parts.num_slots * Mailbox::slot_bytes_for(place.bytes));
+}
+
 }  // namespace
 
 Decoration find_near_messages(const std::shared_ptr<const Communicator>& comm, int tag,
@@ -142,6 +150,7 @@ Decoration find_near_messages(const std::shared_ptr<const Communicator>& comm, i
                  " has no memory for them that its ranks can share";
     return found;
   }
+  if (parts.memory.data() != nullptr) touch(parts, near.size());
   found.says = std::to_string(sums[0]) + " messages inside hosts, of at most " +
                std::to_string(largest_bytes) + " bytes";
   parts.comm = comm;

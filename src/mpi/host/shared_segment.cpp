@@ -80,6 +80,13 @@ SharedSegment& SharedSegment::operator=(SharedSegment&& other) noexcept {
 
 SharedSegment::~SharedSegment() { unmap(); }
 
+void SharedSegment::touch(std::size_t begin, std::size_t bytes) const {
+  constexpr std::size_t page_bytes = 4096;
+  const volatile std::byte* const memory = data_;
+  for (std::size_t i = begin; i < begin + bytes; i += page_bytes) (void)memory[i];
+  if (bytes > 0) (void)memory[begin + bytes - 1];
+}
+
 void SharedSegment::unmap() noexcept {
   if (data_ != nullptr) munmap(data_, bytes_);
   data_ = nullptr;

@@ -25,6 +25,9 @@ class SharedSegment {
   ~SharedSegment();
 
   std::byte* data() const { return data_; }
+  /// Not collective. Has the system provide these bytes now: otherwise it does at their first use, which takes
+  /// microseconds a page.
+  void touch(std::size_t begin, std::size_t bytes) const;
   /// What went wrong here, in words; empty where nothing did.
   const std::string& why() const { return why_; }
 

@@ -63,9 +63,16 @@ def test_a_plan_that_follows() -> None:
             received = np.zeros(2 * sum(range(1, size + 1)))
             exchanged(followed, np.full(2 * size * (rank + 1), float(rank)), received)
             assert (received == np.repeat(np.arange(size), 2 * np.arange(1, size + 1))).all()
+        others = MPI.COMM_WORLD.Split(rank == 0, -rank)
+        with plan.follow(wider) as followed, followed.follow_on(others) as left:
+            numbers = {0: 0} if rank == 0 else {old: size - 1 - old for old in range(1, size)}
+            assert dict(left.destinations) == {number: 16 * (rank + 1) for number in numbers.values()}
+            assert dict(left.sources) == {number: 16 * (old + 1) for old, number in numbers.items()}
+        others.Free()
         is_last = rank == size - 1
         must_fail(nuice.Error, "", plan.follow, {0: 2**70 if is_last else 8})
     must_fail(nuice.Error, "the plan was freed", plan.follow, {})
+    must_fail(nuice.Error, "the plan was freed", plan.follow_on, MPI.COMM_WORLD)
 
 
 def test_wrong_on_one_rank_only() -> None:
