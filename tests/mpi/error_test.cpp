@@ -58,7 +58,7 @@ TEST(Errors, OptionsThatDifferNameTwoRanksAndBothValues) {
                         {.executor = "pairwise"});
   expect_option_refused("option async.max_sends differs: 0" + on + "3 on " + last_rank(),
                         {.async = {.max_sends = 3}});
-  expect_option_refused("option device.chunk differs: 1048576" + on + "16 on " + last_rank(),
+  expect_option_refused("option device.chunk differs: 262144" + on + "16 on " + last_rank(),
                         {.device = {.chunk_bytes = 16}});
   expect_option_refused("option phase_cost differs: 16384" + on + "7 on " + last_rank(),
                         {.phase_cost_bytes = 7});
