@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Checks and measures buffers in GPU memory on a machine with one NVIDIA GPU, in under eight minutes. Prints one line of JSON; what is
-# under way goes to standard error. Fails where a law does not hold.
+# Checks and measures buffers in GPU memory on a machine with one NVIDIA GPU, in under eight minutes. Prints one line of JSON; progress
+# goes to standard error. Fails where a law does not hold.
 #
 #   tools/gpu-check.sh BUILD              builds in that folder what it needs, with the MPI of .venv (make setup)
 #   tools/gpu-check.sh --pack FILE BUILD  the same into a .tar.gz, for a machine without network, compiler and MPI: unpack it there, and run
 #                                         nuice-gpu-check/gpu-check.sh; it needs a glibc as new as this machine's
-#   --dry-run, as first option of both scripts: a fake driver in the place of NVIDIA's; then no figure is of a GPU
+#   --dry-run, as first option of both scripts: a fake driver instead of NVIDIA's; then no figure is of a GPU
 #
 # laws: ranks that passed them on the GPU, which they share; kernels: whether the pack kernels do as the host's loops.
 # Figures, and what they should be: staged_over_copy_all, by bytes of a message and of a chunk (default: >= 1.3), copy_over_memcpy (>= 0.9),
