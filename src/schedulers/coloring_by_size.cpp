@@ -46,10 +46,13 @@ class Coloring {
   struct AtPort {
     Place to = none;       // the first message beyond its limit; none: it may be idle
     Place matched = none;  // or none
+    Port partner = none;   // by what is matched
+    bool takes(Place place) const { return (matched == none) & (place < to); }
   };
   struct Reached {
     std::uint32_t in_search = 0;  // number of the search,
-    Place along = none;           // and the message by which
+    Place along = none;           // the message by which,
+    Port from = none;             // and its other end
   };
 
   PhaseId num_left() const { return end_ - first_; }
@@ -61,6 +64,7 @@ class Coloring {
 
   PhaseId steeper_end() const;
   void match();
+  void pair(Port port, Port partner, Place place);
   void set_limits();
   Place limit(Port port) const;
   void match_largest_first();
@@ -70,7 +74,7 @@ class Coloring {
   void relax();
   Raise raise_target(Place place, bool really);
   Raise raise_limit(Port port, Place place, bool really);
-  void take_phase(std::vector<PhaseId>& phase_of);
+  void take_phase(std::vector<PhaseId>& at_place);
 
   SizedPorts ports_;
   std::vector<Place>
@@ -99,13 +103,15 @@ Coloring::Coloring(const CommMatrix& matrix) : ports_(matrix) {
 }
 
 std::vector<PhaseId> Coloring::run() {
-  std::vector<PhaseId> phase_of(ports_.num_messages());
+  std::vector<PhaseId> at_place(ports_.num_messages());
   while (num_left() > 0) {
     check_interrupt();
     phase_ = steeper_end();
     match();
-    take_phase(phase_of);
+    take_phase(at_place);
   }
+  std::vector<PhaseId> phase_of(ports_.num_messages());
+  for (Place place = 0; place < ports_.num_messages(); ++place) phase_of[ports_.id(place)] = at_place[place];
   return phase_of;
 }
 
@@ -133,14 +139,31 @@ void Coloring::set_limits() {
 /// messages have lower places.
 Place Coloring::limit(Port port) const {
   const auto left = ports_.left(port);
-  if (phase_ != first_) return left.size() == num_left() ? ports_.same_size_end(left.back()) : none;
+  if (phase_ != first_) return left.size() == num_left() ? ports_.same_size_end(left.back().place) : none;
   const Place* next_from = from_.data() + first_ + 1;
-  if (left.empty() || left.front() >= next_from[left.size() - 1])
+  if (left.empty() || left.front().place >= next_from[left.size() - 1])
     return none;  // no x_i is above the lowest T
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    if (left[i] < next_from[i]) return ports_.same_size_end(left[i]);
+  constexpr std::size_t fewest = 16;  // are looked at one by one; steps over more of them grow while they succeed
+  for (std::size_t begin = 0, step = fewest; begin < left.size();) {
+    const std::size_t end = std::min(begin + step, left.size());
+    if (left[begin].place >= next_from[end - 1]) {  // hence all from there to the end
+      begin = end;
+      step *= 2;
+    } else if (step > fewest) {
+      step = fewest;
+    } else {
+      for (; begin < end; ++begin) {
+        if (left[begin].place < next_from[begin]) return ports_.same_size_end(left[begin].place);
+      }
+    }
   }
   return none;
+}
+
+void Coloring::pair(Port port, Port partner, Place place) {
+  at_[port].matched = at_[partner].matched = place;
+  at_[port].partner = partner;
+  at_[partner].partner = port;
 }
 
 /// Nearly all of the matching. It stops when few pairs are left that would cost a long walk: a search finds those too.
@@ -157,27 +180,23 @@ void Coloring::match_largest_first() {
   for (Place place = ports_.next_left(from_[phase_]); free > 0 && looks > 0 && place < ports_.num_messages();
        place = ports_.next_left(place + 1), --looks) {
     const auto [sender, receiver] = ports_.ends(place);
-    AtPort& sends = at_[sender];
-    AtPort& receives = at_[receiver];
-    if (sends.matched != none || receives.matched != none || place >= sends.to || place >= receives.to)
-      continue;
-    sends.matched = receives.matched = place;
+    if (!at_[sender].takes(place) || !at_[receiver].takes(place)) continue;
+    pair(sender, receiver, place);
     --free;
   }
 }
 
 /// More than must be: what fits now is not in the way later. A few looks find nearly all that fits.
 void Coloring::match_idle_senders() {
-  constexpr std::ptrdiff_t most_looks = 8;
+  constexpr std::size_t most_looks = 8;
   for (Port sender = 0; sender < ports_.num_senders(); ++sender) {
     if (at_[sender].matched != none) continue;
     const auto left = ports_.left(sender);
-    auto at = std::ranges::lower_bound(left, from_[phase_]);
-    const auto end = at + std::min(most_looks, left.end() - at);
-    for (; at != end && *at < at_[sender].to; ++at) {
-      AtPort& receives = at_[ports_.receiver(*at)];
-      if (receives.matched != none || *at >= receives.to) continue;
-      at_[sender].matched = receives.matched = *at;
+    const std::size_t begin = ports_.num_before(sender, from_[phase_]);
+    for (const auto [place, receiver] : left.subspan(begin, std::min(most_looks, left.size() - begin))) {
+      if (place >= at_[sender].to) break;
+      if (!at_[receiver].takes(place)) continue;
+      pair(sender, receiver, place);
       break;
     }
   }
@@ -191,13 +210,11 @@ bool Coloring::find_message_for(Port root) {
   for (std::size_t next = 0; next < queue_.size(); ++next) {
     const Port port = queue_[next];
     const auto left = ports_.left(port);
-    for (auto at = std::ranges::lower_bound(left, from_[phase_]); at != left.end() && *at < at_[port].to;
-         ++at) {
-      const Port partner = ports_.other_end(port, *at);
-      if (reached_[partner].in_search == search_ || *at >= at_[partner].to) continue;
-      reached_[partner] = {search_, *at};
-      const Place taken = at_[partner].matched;
-      const Port displaced = taken == none ? none : ports_.other_end(partner, taken);
+    for (const auto [place, partner] : left.subspan(ports_.num_before(port, from_[phase_]))) {
+      if (place >= at_[port].to) break;
+      if (reached_[partner].in_search == search_ || place >= at_[partner].to) continue;
+      reached_[partner] = {search_, place, port};
+      const Port displaced = at_[partner].matched == none ? none : at_[partner].partner;
       if (displaced != none && is_required(displaced)) {
         queue_.push_back(displaced);
         continue;
@@ -212,12 +229,11 @@ bool Coloring::find_message_for(Port root) {
 
 void Coloring::turn_path(Port root, Port reached) {
   for (;;) {
-    const Place along = reached_[reached].along;
-    const Port port = ports_.other_end(reached, along);
-    const Place before = at_[port].matched;
-    at_[port].matched = at_[reached].matched = along;
+    const auto [search, along, port] = reached_[reached];
+    const Port before = at_[port].partner;
+    pair(port, reached, along);
     if (port == root) return;
-    reached = ports_.other_end(port, before);
+    reached = before;
   }
 }
 
@@ -229,23 +245,23 @@ void Coloring::relax() {
     Raise bytes = std::numeric_limits<Raise>::max();
     Port port = none;
     Place place = none;  // num_messages() if the port may be idle
+    Port partner = none;
   } least;
   for (const Port port : queue_) {
     const auto left = ports_.left(port);
-    for (const Place place : left) {
-      const Port partner = ports_.other_end(port, place);
+    for (const auto [place, partner] : left) {
       if (reached_[partner].in_search == search_) continue;
       Raise bytes = raise_target(place, false) + raise_limit(port, place, false);
       if (bytes < least.bytes) bytes += raise_limit(partner, place, false);
-      if (bytes < least.bytes) least = {bytes, port, place};
+      if (bytes < least.bytes) least = {bytes, port, place, partner};
     }
     if (left.size() == num_left()) continue;
     const Raise bytes = raise_limit(port, ports_.num_messages(), false);
-    if (bytes < least.bytes) least = {bytes, port, ports_.num_messages()};
+    if (bytes < least.bytes) least = {bytes, port, ports_.num_messages(), none};
   }
   if (least.place < ports_.num_messages()) {
     raise_target(least.place, true);
-    raise_limit(ports_.other_end(least.port, least.place), least.place, true);
+    raise_limit(least.partner, least.place, true);
   }
   raise_limit(least.port, least.place, true);
   set_limits();
@@ -267,21 +283,21 @@ Coloring::Raise Coloring::raise_limit(Port port, Place place, bool really) {
   if (place < at_[port].to) return 0;
   Raise raised = 0;
   const auto left = ports_.left(port);
-  for (std::size_t i = phase_ - first_; i < left.size() && left[i] < place; ++i) {
+  for (std::size_t i = phase_ - first_; i < left.size() && left[i].place < place; ++i) {
     Place& next_from = from_[first_ + i + 1];
-    if (left[i] >= next_from) continue;
-    raised = plus(raised, ports_.bytes(left[i]) - ports_.bytes(next_from));
-    if (really) next_from = ports_.same_size_begin(left[i]);
+    if (left[i].place >= next_from) continue;
+    raised = plus(raised, ports_.bytes(left[i].place) - ports_.bytes(next_from));
+    if (really) next_from = ports_.same_size_begin(left[i].place);
   }
   return raised;
 }
 
-void Coloring::take_phase(std::vector<PhaseId>& phase_of) {
+void Coloring::take_phase(std::vector<PhaseId>& at_place) {
   for (Port sender = 0; sender < ports_.num_senders(); ++sender) {
     const Place place = at_[sender].matched;
     if (place == none) continue;
-    phase_of[ports_.id(place)] = phase_;
-    ports_.remove(place);
+    at_place[place] = phase_;
+    ports_.remove(place, sender, at_[sender].partner);
   }
   if (phase_ == first_) {
     ++first_;

@@ -10,31 +10,34 @@
 namespace nuice::sched {
 
 SizedPorts::SizedPorts(const CommMatrix& matrix)
-    : num_senders_(static_cast<Port>(matrix.num_ranks())),
+    : matrix_(&matrix),
+      num_senders_(static_cast<Port>(matrix.num_ranks())),
       ids_(core::ids_by_size(matrix)),
-      bytes_(ids_.size()),
       ends_(ids_.size()),
       same_size_end_(ids_.size()),
-      next_(ids_.size() + 1),
-      places_(2 * ids_.size()),
+      is_left_(ids_.size() / word_bits + 1, all_bits),
+      at_port_(2 * ids_.size()),
       begin_(num_ports() + 1, 0),
       num_left_(num_ports(), 0) {
-  std::iota(next_.begin(), next_.end(), Place{0});
+  is_left_.back() = all_bits >> (word_bits - 1 - num_messages() % word_bits);
   for (Place place = 0; place < num_messages(); ++place) {
     const MessageId id = ids_[place];
-    bytes_[place] = matrix.bytes(id);
     ends_[place] = {static_cast<Port>(matrix.src(id)), num_senders_ + static_cast<Port>(matrix.dst(id))};
     ++begin_[ends_[place].sender + 1];
     ++begin_[ends_[place].receiver + 1];
   }
   std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
   for (Place place = 0; place < num_messages(); ++place) {
-    for (const Port port : {ends_[place].sender, ends_[place].receiver})
-      places_[begin_[port] + num_left_[port]++] = place;
+    const auto [sender, receiver] = ends_[place];
+    at_port_[begin_[sender] + num_left_[sender]++] = {place, receiver};
+    at_port_[begin_[receiver] + num_left_[receiver]++] = {place, sender};
   }
   Place end = num_messages();
+  Bytes bytes_behind = 0;
   for (Place place = num_messages(); place-- > 0;) {
-    if (place + 1 < num_messages() && bytes(place) != bytes(place + 1)) end = place + 1;
+    const Bytes bytes_here = bytes(place);
+    if (bytes_here != bytes_behind) end = place + 1;
+    bytes_behind = bytes_here;
     same_size_end_[place] = end;
   }
 }
@@ -44,30 +47,36 @@ Place SizedPorts::same_size_begin(Place place) const {
   return *std::ranges::partition_point(places, [&](Place before) { return bytes(before) > bytes(place); });
 }
 
-/// Paths of removed places are shortened as they are followed.
-Place SizedPorts::follow(Place place) {
-  Place found = place;
-  while (next_[found] != found) found = next_[found];
-  while (place != found) {
-    const Place next = next_[place];
-    next_[place] = found;
-    place = next;
+void SizedPorts::remove(Place place, Port sender, Port receiver) {
+  is_left_[place / word_bits] &= ~(std::uint64_t{1} << place % word_bits);
+  remove(sender, place);
+  remove(receiver, place);
+}
+
+/// Mostly it is one of the first: a block of these is counted without a branch for each.
+std::size_t SizedPorts::count_before(std::span<const AtPort> all, Place place) {
+  constexpr std::size_t block = 16;
+  if (all.size() > block && all[block - 1].place < place) {
+    const auto behind = std::ranges::lower_bound(all.subspan(block), place, {}, &AtPort::place);
+    return block + static_cast<std::size_t>(behind - all.subspan(block).begin());
   }
-  return found;
+  std::size_t before = 0;
+  for (const AtPort& at : all.first(std::min(block, all.size()))) before += at.place < place ? 1 : 0;
+  return before;
 }
 
-void SizedPorts::remove(Place place) {
-  next_[place] = place + 1;
-  remove(ends_[place].sender, place);
-  remove(ends_[place].receiver, place);
-}
-
+/// Closes the gap from the side with fewer messages.
 void SizedPorts::remove(Port port, Place place) {
-  const auto begin = places_.begin() + static_cast<std::ptrdiff_t>(begin_[port]);
-  const auto end = begin + num_left_[port];
-  const auto at = std::lower_bound(begin, end, place);
-  std::copy(at + 1, end, at);
-  --num_left_[port];
+  const std::size_t before = num_before(port, place);
+  const std::size_t behind = --num_left_[port] - before;
+  const auto begin = at_port_.begin() + static_cast<std::ptrdiff_t>(begin_[port]);
+  const auto at = begin + static_cast<std::ptrdiff_t>(before);
+  if (before < behind) {
+    std::copy_backward(begin, at, at + 1);
+    ++begin_[port];
+  } else {
+    std::copy_n(at + 1, behind, at);
+  }
 }
 
 }  // namespace nuice::sched

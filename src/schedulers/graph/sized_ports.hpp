@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The messages that are left of a matrix, largest first: of all ranks together and of each rank's two
-// ports, the one it sends through and the one it receives through. 36 bytes per message.
+// ports, the one it sends through and the one it receives through. 34 bytes per message.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -20,7 +21,12 @@ class SizedPorts {
     Port sender;
     Port receiver;
   };
+  struct AtPort {
+    Place place;
+    Port partner;  // the message's other end
+  };
 
+  /// The matrix must outlive it.
   explicit SizedPorts(const CommMatrix& matrix);
 
   Port num_senders() const { return num_senders_; }
@@ -28,36 +34,47 @@ class SizedPorts {
   Place num_messages() const { return static_cast<Place>(ids_.size()); }
 
   MessageId id(Place place) const { return ids_[place]; }
-  Bytes bytes(Place place) const { return bytes_[place]; }
+  Bytes bytes(Place place) const { return matrix_->bytes(ids_[place]); }
   Ends ends(Place place) const { return ends_[place]; }
   Port sender(Place place) const { return ends_[place].sender; }
   Port receiver(Place place) const { return ends_[place].receiver; }
-  Port other_end(Port port, Place place) const {
-    return port < num_senders_ ? ends_[place].receiver : ends_[place].sender;
-  }
 
   /// The first message as large as this one, and the first smaller one.
   Place same_size_begin(Place place) const;
   Place same_size_end(Place place) const { return same_size_end_[place]; }
 
   /// What is left at a port, by ascending place.
-  std::span<const Place> left(Port port) const { return {places_.data() + begin_[port], num_left_[port]}; }
+  std::span<const AtPort> left(Port port) const { return {at_port_.data() + begin_[port], num_left_[port]}; }
+  /// How many messages left at a port come before `place`.
+  std::size_t num_before(Port port, Place place) const {
+    const auto all = left(port);
+    return all.empty() || all.front().place >= place ? 0 : count_before(all, place);
+  }
   /// The first place from `place` on that is left; num_messages() if none.
-  Place next_left(Place place) { return next_[place] == place ? place : follow(place); }
-  void remove(Place place);
+  Place next_left(Place place) const {
+    std::size_t at = place / word_bits;
+    std::uint64_t word = is_left_[at] & (all_bits << place % word_bits);
+    while (word == 0) word = is_left_[++at];
+    return static_cast<Place>(at * word_bits + static_cast<std::size_t>(std::countr_zero(word)));
+  }
+  /// The ends are given because to look them up would cost a walk through the memory.
+  void remove(Place place, Port sender, Port receiver);
 
  private:
-  Place follow(Place place);
+  static constexpr std::size_t word_bits = 64;
+  static constexpr std::uint64_t all_bits = ~std::uint64_t{0};
+
+  static std::size_t count_before(std::span<const AtPort> all, Place place);
   void remove(Port port, Place place);
 
+  const CommMatrix* matrix_;
   Port num_senders_;
   std::vector<MessageId> ids_;           // by place
-  std::vector<Bytes> bytes_;             // by place
   std::vector<Ends> ends_;               // by place
   std::vector<Place> same_size_end_;     // by place
-  std::vector<Place> next_;              // by place: itself while it is left, otherwise a later place
-  std::vector<Place> places_;            // of each port what is left, then free room
-  std::vector<std::size_t> begin_;       // by port: in places_
+  std::vector<std::uint64_t> is_left_;   // a bit for each place, and one behind them that stays
+  std::vector<AtPort> at_port_;          // of each port what is left, between free room
+  std::vector<std::size_t> begin_;       // by port: in at_port_
   std::vector<std::uint32_t> num_left_;  // by port
 };
 
