@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The messages that are left of a matrix, largest first: of all ranks together and of each rank's two
-// ports, the one it sends through and the one it receives through. 34 bytes per message.
+// ports, the one it sends through and the one it receives through. 32 bytes per message.
 #pragma once
 
 #include <bit>
