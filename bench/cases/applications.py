@@ -19,7 +19,7 @@ import nuice
 from kit import Case, Table
 from kit.applications import application, application_names, held_out
 
-SCHEDULERS = ["lpt", "rs_nh", "coloring", "coloring_by_size", "distributed_coloring"]
+SCHEDULERS = ["lpt", "rs_nh", "coloring", "coloring_by_size", "slices", "distributed_coloring"]
 
 
 def cases(options):

@@ -23,8 +23,11 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <utility>
 #include <vector>
 
+#include "core/by_size.hpp"
 #include "nuice/core/interrupt.hpp"
 #include "schedulers/graph/sized_ports.hpp"
 #include "schedulers/rows.hpp"
@@ -34,10 +37,11 @@ namespace {
 
 class Coloring {
  public:
-  explicit Coloring(const CommMatrix& matrix);
+  Coloring(const CommMatrix& matrix, Pieces pieces);
 
-  /// The phase of every message, by id; the larger the target the lower its number.
+  /// The phase of every piece; the larger the target the lower its number.
   std::vector<PhaseId> run();
+  const Pieces& pieces() const { return ports_.pieces(); }
   PhaseId num_phases() const { return num_phases_; }
 
  private:
@@ -90,7 +94,7 @@ class Coloring {
 };
 
 /// The first message that is the k-th of one of its ports is the largest k-th-largest one of all.
-Coloring::Coloring(const CommMatrix& matrix) : ports_(matrix) {
+Coloring::Coloring(const CommMatrix& matrix, Pieces pieces) : ports_(matrix, std::move(pieces)) {
   std::vector<PhaseId> met(ports_.num_ports(), 0);
   for (Place place = 0; place < ports_.num_messages(); ++place) {
     const PhaseId k = std::max(++met[ports_.sender(place)], ++met[ports_.receiver(place)]);
@@ -110,9 +114,7 @@ std::vector<PhaseId> Coloring::run() {
     match();
     take_phase(at_place);
   }
-  std::vector<PhaseId> phase_of(ports_.num_messages());
-  for (Place place = 0; place < ports_.num_messages(); ++place) phase_of[ports_.id(place)] = at_place[place];
-  return phase_of;
+  return at_place;
 }
 
 PhaseId Coloring::steeper_end() const {
@@ -307,17 +309,45 @@ void Coloring::take_phase(std::vector<PhaseId>& at_place) {
   }
 }
 
+Schedule of_pieces(const CommMatrix& matrix, const Pieces& pieces, const std::vector<PhaseId>& phase_of) {
+  std::vector<Place> order(phase_of.size());
+  std::iota(order.begin(), order.end(), Place{0});
+  std::ranges::sort(order, {}, [&](Place at) { return std::pair(phase_of[at], pieces.messages[at]); });
+  std::vector<Bytes> sent(matrix.num_messages(), 0);
+  Schedule schedule(matrix.num_ranks());
+  schedule.reserve(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i == 0 || phase_of[order[i]] != phase_of[order[i - 1]]) schedule.begin_phase();
+    const MessageId id = pieces.messages[order[i]];
+    const Piece piece{id, sent[id], pieces.bytes[order[i]]};
+    sent[id] += piece.bytes;
+    schedule.add(matrix.src(id), matrix.dst(id), {&piece, 1});
+  }
+  return schedule;
+}
+
+Schedule of_whole(const CommMatrix& matrix, const Pieces& pieces, const std::vector<PhaseId>& at_place,
+                  PhaseId num_phases) {
+  std::vector<PhaseId> phase_of(at_place.size());
+  for (std::size_t place = 0; place < at_place.size(); ++place)
+    phase_of[pieces.messages[place]] = at_place[place];
+  return Schedule::of_whole_messages(matrix, phase_of, num_phases);
+}
+
 }  // namespace
 
+Schedule color_pieces(const CommMatrix& matrix, Pieces pieces) {
+  std::optional<Coloring> coloring(std::in_place, matrix, std::move(pieces));
+  const std::vector<PhaseId> phase_of = coloring->run();
+  const PhaseId num_phases = coloring->num_phases();
+  const Pieces colored = coloring->pieces();
+  coloring.reset();  // gone before the schedule needs its memory
+  return colored.bytes.empty() ? of_whole(matrix, colored, phase_of, num_phases)
+                               : of_pieces(matrix, colored, phase_of);
+}
+
 Schedule make_coloring_by_size(const Problem& problem) {
-  std::vector<PhaseId> phase_of;
-  PhaseId num_phases = 0;
-  {
-    Coloring coloring(problem.matrix);  // gone before the schedule needs its memory
-    phase_of = coloring.run();
-    num_phases = coloring.num_phases();
-  }
-  return Schedule::of_whole_messages(problem.matrix, phase_of, num_phases);
+  return color_pieces(problem.matrix, {core::ids_by_size(problem.matrix), {}});
 }
 
 }  // namespace nuice::sched

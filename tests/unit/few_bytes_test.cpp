@@ -137,14 +137,48 @@ TEST(ColoringBySize, RaisesTargetsWhereItMust) {
   EXPECT_EQ(phase_bytes(schedule), 20);
 }
 
-TEST(Slices, AreBetweenWholeMessagesAndBirkhoff) {
-  const CommMatrix pattern = random_regular(128, 127, {}, 1);
-  for (const CommMatrix& matrix : {test::with_uniform_sizes(pattern, 1'000'000, 1),
-                                   test::with_zipf_sizes(pattern, 0.8, 1'000'000'000, 1)}) {
-    const Schedule slices = make_schedule(matrix, "slices");
-    EXPECT_LT(slices.num_phases(), make_schedule(matrix, "birkhoff").num_phases() / 2);
-    EXPECT_LT(phase_bytes(slices), whole_message_bytes(matrix));
+/// As in real programs: rank 0 has all others as partners, for tiny messages; most ranks have five of 100 KB, and some
+/// one of 400 KB instead, for which all others would wait.
+CommMatrix with_heavy_tail(Rank num_ranks) {
+  std::vector<Message> messages;
+  for (Rank rank = 1; rank < num_ranks; ++rank) {
+    messages.push_back({0, rank, 8 + rank % 5});
+    messages.push_back({rank, 0, 4});
+    const bool has_one = rank % 9 == 3;
+    if (has_one && rank + 30 < num_ranks) messages.push_back({rank, rank + 30, 400'000});
+    for (const Rank step : {1, 2, 5, 11, 17}) {
+      const Rank to = rank + step;
+      if (!has_one && to % 9 != 6 && to < num_ranks) messages.push_back({rank, to, 100'000 + rank});
+    }
   }
+  return CommMatrix::from_messages(num_ranks, messages);
+}
+
+TEST(Slices, TakeHardlyMoreThanTheBusiestRankHas) {
+  for (const Rank ranks : {64, 300}) {
+    const CommMatrix matrix = with_heavy_tail(ranks);
+    const Bounds bounds = lower_bounds(matrix);
+    const auto bound = static_cast<double>(bounds.max_port_bytes);
+    EXPECT_GT(static_cast<double>(phase_bytes(make_schedule(matrix, "coloring_by_size"))), 1.5 * bound);
+    const Schedule schedule = make_schedule(matrix, "slices");
+    const auto violation = check(matrix, schedule, direct | one_port);
+    EXPECT_FALSE(violation) << violation->text;
+    EXPECT_LE(schedule.num_phases(), bounds.max_degree * 11 / 10);
+    EXPECT_LE(static_cast<double>(phase_bytes(schedule)), 1.03 * bound);
+  }
+}
+
+TEST(Slices, NeedAtMostATenthMorePhases) {
+  for (const auto& [name, matrix] : test::sized_matrices()) {
+    const Schedule schedule = make_schedule(matrix, "slices");
+    EXPECT_LE(schedule.num_phases(), lower_bounds(matrix).max_degree * 11 / 10) << name;
+    EXPECT_LE(phase_bytes(schedule), phase_bytes(make_schedule(matrix, "coloring_by_size"))) << name;
+  }
+}
+
+TEST(Slices, SplitNothingWhereNothingIsSaved) {
+  const CommMatrix matrix = random_regular(64, 16, {}, 3);
+  EXPECT_EQ(make_schedule(matrix, "slices"), make_schedule(matrix, "coloring_by_size"));
 }
 
 double cost(const Schedule& schedule, Bytes phase_cost_bytes) {

@@ -188,19 +188,6 @@ void Peeling::take(Schedule& schedule) {
   left_ -= units;
 }
 
-std::vector<Bytes> Peeling::bytes_left() const {
-  std::vector<Bytes> left(matrix_.num_messages(), 0);
-  for (Vertex sender = 0; sender < matched_.size(); ++sender) {
-    for (Place place = rows_[sender].begin; place < rows_[sender].end; ++place) {
-      const Edge& edge = edges_[place];
-      if (edge.message == none) continue;
-      const Bytes units = place == matched_[sender].place ? matched_[sender].units : edge.units;
-      left[edge.message] = bytes_of(units, matrix_.bytes(edge.message));
-    }
-  }
-  return left;
-}
-
 Schedule peel_large_first(const CommMatrix& matrix, Bytes unit_bytes) {
   Peeling peeling(matrix, unit_bytes);
   Schedule schedule(matrix.num_ranks());

@@ -44,9 +44,6 @@ class Peeling {
   /// A phase with the matching just found: takes from all its edges what the smallest has left.
   void take(Schedule& schedule);
 
-  /// What is left of every message, by id: its last bytes.
-  std::vector<Bytes> bytes_left() const;
-
  private:
   using Vertex = std::uint32_t;
   using Place = std::uint32_t;

@@ -4,25 +4,25 @@
 #include <algorithm>
 #include <numeric>
 #include <ranges>
-
-#include "core/by_size.hpp"
+#include <utility>
 
 namespace nuice::sched {
 
-SizedPorts::SizedPorts(const CommMatrix& matrix)
+SizedPorts::SizedPorts(const CommMatrix& matrix, Pieces pieces)
     : matrix_(&matrix),
       num_senders_(static_cast<Port>(matrix.num_ranks())),
-      ids_(core::ids_by_size(matrix)),
-      ends_(ids_.size()),
-      same_size_end_(ids_.size()),
-      is_left_(ids_.size() / word_bits + 1, all_bits),
-      at_port_(2 * ids_.size()),
+      pieces_(std::move(pieces)),
+      ends_(pieces_.messages.size()),
+      same_size_end_(pieces_.messages.size()),
+      is_left_(pieces_.messages.size() / word_bits + 1, all_bits),
+      at_port_(2 * pieces_.messages.size()),
       begin_(num_ports() + 1, 0),
       num_left_(num_ports(), 0) {
   is_left_.back() = all_bits >> (word_bits - 1 - num_messages() % word_bits);
   for (Place place = 0; place < num_messages(); ++place) {
-    const MessageId id = ids_[place];
-    ends_[place] = {static_cast<Port>(matrix.src(id)), num_senders_ + static_cast<Port>(matrix.dst(id))};
+    const MessageId message = id(place);
+    ends_[place] = {static_cast<Port>(matrix.src(message)),
+                    num_senders_ + static_cast<Port>(matrix.dst(message))};
     ++begin_[ends_[place].sender + 1];
     ++begin_[ends_[place].receiver + 1];
   }

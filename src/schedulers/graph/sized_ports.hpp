@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages that are left of a matrix, largest first: of all ranks together and of each rank's two
+// The messages, or pieces of them, that are left of a matrix, largest first: of all ranks together and of each rank's two
 // ports, the one it sends through and the one it receives through. 32 bytes per message.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nuice/core/comm_matrix.hpp"
+#include "schedulers/graph/pieces.hpp"
 
 namespace nuice::sched {
 
@@ -27,14 +28,17 @@ class SizedPorts {
   };
 
   /// The matrix must outlive it.
-  explicit SizedPorts(const CommMatrix& matrix);
+  SizedPorts(const CommMatrix& matrix, Pieces pieces);
 
   Port num_senders() const { return num_senders_; }
   Port num_ports() const { return 2 * num_senders_; }
-  Place num_messages() const { return static_cast<Place>(ids_.size()); }
+  Place num_messages() const { return static_cast<Place>(pieces_.messages.size()); }
 
-  MessageId id(Place place) const { return ids_[place]; }
-  Bytes bytes(Place place) const { return matrix_->bytes(ids_[place]); }
+  const Pieces& pieces() const { return pieces_; }
+  MessageId id(Place place) const { return pieces_.messages[place]; }
+  Bytes bytes(Place place) const {
+    return pieces_.bytes.empty() ? matrix_->bytes(id(place)) : pieces_.bytes[place];
+  }
   Ends ends(Place place) const { return ends_[place]; }
   Port sender(Place place) const { return ends_[place].sender; }
   Port receiver(Place place) const { return ends_[place].receiver; }
@@ -69,7 +73,7 @@ class SizedPorts {
 
   const CommMatrix* matrix_;
   Port num_senders_;
-  std::vector<MessageId> ids_;           // by place
+  Pieces pieces_;                        // by place
   std::vector<Ends> ends_;               // by place
   std::vector<Place> same_size_end_;     // by place
   std::vector<std::uint64_t> is_left_;   // a bit for each place, and one behind them that stays
