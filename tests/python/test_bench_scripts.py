@@ -219,6 +219,9 @@ def test_applications() -> None:
         if scheduler == "coloring_by_size":
             assert row["phases_to_max_degree"] == 1
             assert row["bytes_to_whole"] <= 1.01
+        if scheduler == "slices":
+            assert row["phases_to_max_degree"] <= 1.1
+            assert row["bytes_to_bound"] <= 1.005
 
 
 @pytest.mark.slow
