@@ -15,7 +15,7 @@ using Bytes = std::vector<std::byte>;
 PetscErrorCode (*create_basic)(PetscSF) = nullptr;
 _PetscSFOps real;
 
-/// What PETSc's own routines work on in the place of one side.
+/// What PETSc's own routines work on instead of one side.
 struct Shadow {
   void* users;
   bool is_on_device;

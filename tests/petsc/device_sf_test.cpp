@@ -54,7 +54,7 @@ PetscErrorCode expect(bool is_right, const std::string& what) {
   PetscFunctionReturn(0);
 }
 
-/// Of ours in the memory that `where` says, of basic on the host.
+/// NUICE's buffers are in the memory that `where` says, basic's on the host.
 PetscErrorCode compare(PetscSF ours, PetscSF basic, const Graph& graph, const Unit& unit,
                        const Operation& operation, bool reduces, Where where, const std::string& name) {
   constexpr PetscMemType host = PETSC_MEMTYPE_HOST, cuda = PETSC_MEMTYPE_CUDA;
