@@ -6,8 +6,8 @@ AMG2013, LULESH, miniFE and miniAMR on 64 and about 1,000 ranks (bench/data/appl
 busiest rank sends or receives. / whole: over the least of schedules that split no message. `lpt` is "largest
 first", which a good engineer writes in ten lines; `distributed_coloring` is planned without a gather.
 
---advise: what the adviser chooses, over the best of all candidates, in simulation: totals of a run are scaled
-to one exchange first, so that the busiest rank sends --bytes.
+--advise: what the adviser chooses, over the best of all candidates, in simulation, packet by packet on
+lossless machines: totals of a run are scaled to one exchange first, so that the busiest rank sends --bytes.
 
 --split: messages of at most BYTES in an exchange of their own, the others in one after it, each
 as the adviser likes it best, over the best of the whole exchange; planning not counted.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Deciding, in two rounds:
+// Deciding, in rounds:
 //
 //   rule        for all candidates, O(ranks + messages) together
+//   counting    of those that forward messages and may win by the rule: the rule again, from their schedules
 //   simulation  of those that may win by the rule, the most promising first, as far as the budget goes
 //
-// The second round only begins if it can simulate the first candidate and another; then only those that it simulated can
+// The last only begins if it can simulate the first candidate and another; then only those that it simulated can
 // win. A candidate that plans for longer than it can save, even if it ran at the bound, is passed over. Work is counted
 // in advance (work.hpp).
 #include "nuice/plan/advise.hpp"
@@ -104,18 +105,55 @@ class Decision {
       for (Entry& candidate : candidates_) simulate_one(candidate);
       return;
     }
-    budget_s_ = options_.budget_s.value_or(budget_for(candidates_[0].exchange_s));
-    if (matrix_.num_messages() > 0) look_closer();
+    set_budget(candidates_[0].exchange_s);
+    if (matrix_.num_messages() == 0) return;
+    count_steps();
+    set_budget(candidates_[0].exchange_s);
+    look_closer();
   }
 
   void predict_by_rule(Entry& candidate) {
-    const Estimate estimate = rule(candidate, traits_, machine_, busiest_link_s_);
+    candidate.planning_s = planning_on_s(candidate.planner, traits_, machine_);
+    set_rule(candidate, rule(candidate, traits_, machine_, busiest_link_s_));
+  }
+
+  void set_rule(Entry& candidate, const Estimate& estimate) const {
     candidate.phases = static_cast<PhaseId>(std::min(estimate.phases, 4e9));
     candidate.phase_bytes = static_cast<Bytes>(estimate.phase_bytes);
-    candidate.planning_s = planning_on_s(candidate.planner, traits_, machine_);
     set_exchange(candidate, Prediction::rule, estimate.exchange_s,
                  estimate.timeouts ? timeout_uncertainty : rule_uncertainty);
   }
+
+  /// Schedules that forward, again from their structure, as long as one may win and the budget goes: closed forms
+  /// know neither what a rank in between carries nor how many send to it at once. Then simulating costs less too.
+  void count_steps() {
+    while (Entry* const candidate = next_to_count()) {
+      const Scheduler& planner = *candidate->planner;
+      counting_s_ += planning_s(planner, traits_);
+      spend(planning_s(planner, traits_));
+      set_rule(*candidate, rule_of_steps(*schedule_of(planner), traits_, machine_));
+      candidate->is_counted = true;
+      sort(candidates_);
+    }
+  }
+
+  /// The budget is that of the best of the others: what a wrong step away from it would cost. Next to nothing of it
+  /// where candidates can be simulated.
+  Entry* next_to_count() {
+    const auto settled = std::ranges::find_if(candidates_, is_settled);
+    if (settled == candidates_.end()) return nullptr;
+    set_budget(settled->exchange_s);
+    const double share = affords_two(*settled) ? next_to_nothing : 1;
+    for (Entry& candidate : candidates_) {
+      if (is_settled(candidate) || !can_win(candidate, settled->total_s)) continue;
+      const double make_s = planning_s(*candidate.planner, traits_);
+      const bool fits = advice_.deciding_s + make_s <= budget_s_ && counting_s_ + make_s <= share * budget_s_;
+      if (fits && may_win(candidate, settled->total_s)) return &candidate;
+    }
+    return nullptr;
+  }
+
+  static bool is_settled(const Entry& candidate) { return !candidate.forwards() || candidate.is_counted; }
 
   void set_exchange(Candidate& candidate, Prediction by, double seconds, double uncertainty) const {
     candidate.predicted_by = by;
@@ -182,7 +220,7 @@ class Decision {
   /// next to nothing. Candidates that it does not reach fall behind those that it does.
   void look_closer() {
     compare_with_nothing();
-    if (!affords_two()) return;
+    if (!affords_two(candidates_[0])) return;
     double best_s = std::numeric_limits<double>::infinity();
     while (Entry* const next = next_to_look_at(best_s)) {
       simulate_one(*next);
@@ -206,7 +244,7 @@ class Decision {
   Entry* next_to_look_at(double best_s) {
     const Candidate& first = candidates_[0];
     const bool any = best_s < std::numeric_limits<double>::infinity();
-    if (!options_.budget_s) budget_s_ = budget_for(any ? best_s : first.exchange_s);
+    set_budget(any ? best_s : first.exchange_s);
     Entry* unlikely = nullptr;
     for (Entry& candidate : candidates_) {
       if (candidate.is_simulated || !can_win(candidate, best_s)) continue;
@@ -217,16 +255,18 @@ class Decision {
     return unlikely;
   }
 
-  double budget_for(double exchange_s) const {
+  /// For a decision about exchanges that take that long.
+  void set_budget(double exchange_s) {
     const double worth_s = budget_share * static_cast<double>(options_.reuse) * exchange_s;
-    return std::clamp(worth_s, least_deciding_s, most_deciding_s);
+    budget_s_ = options_.budget_s.value_or(std::clamp(worth_s, least_deciding_s, most_deciding_s));
   }
 
   /// The first and any other one: sending everything at once, which is expensive to simulate, need not be it.
-  bool affords_two() const {
-    const double spent_s = advice_.deciding_s + work_s(candidates_[0]);
-    return std::any_of(candidates_.begin() + 1, candidates_.end(),
-                       [&](const Entry& other) { return spent_s + work_s(other) <= budget_s_; });
+  bool affords_two(const Entry& first) const {
+    const double spent_s = advice_.deciding_s + work_s(first);
+    return std::ranges::any_of(candidates_, [&](const Entry& other) {
+      return &other != &first && spent_s + work_s(other) <= budget_s_;
+    });
   }
 
   static void sort(std::vector<Entry>& candidates) {
@@ -257,6 +297,7 @@ class Decision {
   std::map<const Scheduler*, std::shared_ptr<const Schedule>> schedules_;
   double busiest_link_s_ = 0;  // its bytes alone
   double budget_s_ = 0;
+  double counting_s_ = 0;
 };
 
 void require_options(const AdviceOptions& options) {

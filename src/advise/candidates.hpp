@@ -24,6 +24,7 @@ struct Entry : Candidate {
 
   const Scheduler* planner;  ///< nullptr: its executor needs no schedule.
   const Executor* runner;
+  bool is_counted = false;    ///< Of one that forwards: its rule is that of its schedule.
   bool is_simulated = false;  ///< Or was to be, and there is no simulator of it.
 };
 

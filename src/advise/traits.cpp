@@ -67,6 +67,7 @@ Traits traits_of(const CommMatrix& matrix, const Topology* topology, const Machi
     traits.wire += out.wire;
     traits.out_degree = std::max(traits.out_degree, out.messages);
     traits.in_degree = std::max(traits.in_degree, in.messages);
+    traits.port = std::max({traits.port, out.bytes, in.bytes});
     traits.wire_in = std::max(traits.wire_in, in.wire);
     traits.wire_port = std::max({traits.wire_port, out.wire, in.wire});
     traits.wire_both = std::max(traits.wire_both, out.wire + in.wire);

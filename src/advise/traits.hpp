@@ -15,6 +15,7 @@ struct Traits : MatrixTraits {
   double out_degree = 0;  ///< The largest one.
   double in_degree = 0;
   double largest = 0;  ///< Message.
+  double port = 0;     ///< The most that a rank sends or receives.
   // On the wire, packets included.
   double wire = 0;          ///< Of all messages.
   double wire_in = 0;       ///< The most that a rank receives.

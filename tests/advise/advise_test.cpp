@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 
 #include "nuice/core/check.hpp"
 #include "nuice/core/networks.hpp"
@@ -133,6 +134,37 @@ TEST(Advise, PhasesWinWhereContentionCosts) {
   EXPECT_GT(find(advice, "ac:async").total_s, 1.1 * advice.choice().total_s);
   const Machine host = find_machine("shared-memory");
   EXPECT_EQ(advise(matrix, host, {.candidates = mpi_candidates(host)}).choice().executor, "async");
+}
+
+/// Six long messages for each rank's neighbours, and short ones to and from rank 0.
+CommMatrix grid_with_hub(Rank width, Bytes bytes) {
+  const Rank num_ranks = width * width * width;
+  std::map<std::pair<Rank, Rank>, Bytes> sizes;
+  for (Rank rank = 1; rank < num_ranks; ++rank) sizes[{rank, 0}] = sizes[{0, rank}] = 8;
+  for (Rank rank = 0; rank < num_ranks; ++rank) {
+    for (const Rank step : {1, width, width * width}) {
+      const Rank other = (rank + step) % num_ranks;
+      sizes[{rank, other}] = sizes[{other, rank}] = bytes;
+    }
+  }
+  std::vector<Message> messages;
+  for (const auto& [ranks, size] : sizes) messages.push_back({ranks.first, ranks.second, size});
+  return CommMatrix::from_messages(num_ranks, messages);
+}
+
+/// What ranks in between carry, and how many send to them at once, no degree of the matrix says.
+TEST(Advise, ForwardingIsChosenWhereItPaysOnly) {
+  const CommMatrix matrix = grid_with_hub(10, 174763);
+  for (const auto& [name, reuse] : {std::pair("ethernet-10g", 1), std::pair("ib-hdr-fattree", 10000)}) {
+    const Machine machine = find_machine(name, matrix.num_ranks());
+    const Advice advice = advise(matrix, machine, {.reuse = static_cast<std::uint64_t>(reuse)});
+    const Advice truth =
+        advise(matrix, machine,
+               {.reuse = static_cast<std::uint64_t>(reuse),
+                .candidates = {"ac:async", "rex:phased", "bruck_kport:phased", advice.choice().name()},
+                .predict_by = Prediction::simulation});
+    EXPECT_LE(find(truth, advice.choice().name()).total_s, 1.15 * truth.choice().total_s) << name;
+  }
 }
 
 TEST(Advise, TheChoicesScheduleIsRight) {

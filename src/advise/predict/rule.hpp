@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rule: phases, bytes and exchange time in closed form, without a schedule. O(1) once the traits are known.
+// The rule: phases, bytes and exchange time in closed form, without a schedule but for those that forward.
+// O(1) once the traits are known.
 #pragma once
 
 #include "advise/candidates.hpp"
 #include "advise/traits.hpp"
+#include "nuice/core/schedule.hpp"
 
 namespace nuice::advice {
 
@@ -16,5 +18,9 @@ struct Estimate {
 
 /// link_bytes_s: what the bytes of the busiest link take, packets not padded.
 Estimate rule(const Entry& candidate, const Traits& traits, const Machine& machine, double link_bytes_s);
+
+/// Of a schedule that forwards, counted: messages are carried several times, by ranks and links that a matrix does
+/// not show. O(pieces + routes of transfers).
+Estimate rule_of_steps(const Schedule& schedule, const Traits& traits, const Machine& machine);
 
 }  // namespace nuice::advice
