@@ -39,7 +39,7 @@ def test_importing_is_quick_and_leaves_large_packages_alone() -> None:
     assert done.stdout.strip() == ""
 
 
-@pytest.mark.parametrize("module", ["nuice._core", "numpy", "typer", "nuice.cli.show", "rich.console"])
+@pytest.mark.parametrize("module", ["nuice._core", "typer", "nuice.cli.show", "rich.console"])
 def test_an_interrupt_while_modules_are_imported_shows_no_traceback(module: str) -> None:
     """The command as it is installed, with Ctrl-C at that import."""
     code = f"""

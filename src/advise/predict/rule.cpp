@@ -60,8 +60,8 @@ double timeouts_s(const Machine& m, double senders, double wire) {
 }
 
 /// That send to the same rank. In phases ranks skip those in which they have no message, and short messages wait for
-/// nobody: all send what they have within as many messages as a rank has on average, and a rank with many more hears
-/// from so many at once.
+/// no other rank: all ranks send within as many messages as a rank has on average, and a rank that receives many more
+/// has that number of senders at once.
 double senders_at_once(const Entry& candidate, const Traits& t) {
   if (candidate.runner->pace == Pace::at_once) return t.in_degree;
   if (!candidate.forwards()) return t.in_degree / std::max(1.0, t.messages / t.ranks);
