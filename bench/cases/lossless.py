@@ -31,6 +31,7 @@ MPI = [
 RDMA = ["ac:async", "coloring:phased", "coloring:async", "link_coloring:phased", "link_coloring:depend"]
 RDMA += ["link_list:depend"]
 SIZES = {"256 KiB": (256 * KIB, 1), "32 KiB to 1 MiB": (32 * KIB, 32)}
+TIMES = "method | ms = median_s*1e3 .0f | / bound = to_bound .2f | faster .2f"
 PACKET = 1514 * 8  # bits, with its Ethernet header
 DATA = 1456
 PARTS = ("emulator", "mpi", "windows", "rdma", "victim", "paths", "kinds")
@@ -140,9 +141,9 @@ def fabric(options, tree, *words):
 def paths(options):
     """faster: than the fastest of the ways to send all at once."""
     for tree, name in TREES.items():
-        found = []
         for sizes, (unit, units) in SIZES.items():
             matrix = uniform(16, 8, unit // (8 if options.quick else 1), units)
+            found = []
             for routing in ("table", "hash", "adaptive"):
                 methods = CHOSEN if routing == "table" else ALONE
                 with fabric(options, tree, "--routing", routing) as where:
@@ -150,7 +151,6 @@ def paths(options):
                         found.append(row | {"routing": routing})
             best = min(row["median_s"] for row in found if row["method"] in ALONE)
             yield from (row | {"faster": best / row["median_s"]} for row in found)
-            found.clear()
 
 
 def kinds(options):
@@ -169,8 +169,7 @@ def rows(options):
         yield from kinds(options)
     if not {"rdma", "mpi", "windows", "victim"} & set(options.parts):
         return
-    words = ("--preset", "lossless", "--topology", TREE, "--rate", options.rate, "--flow", options.flow)
-    with network(*words, name=TREE) as where:
+    with fabric(options, TREE, "--flow", options.flow) as where:
         for name, (unit, units) in list(SIZES.items())[: 1 if options.quick else None]:
             matrix = uniform(where.ranks, 8, unit // (8 if options.quick else 1), units)
             if units > 1 and not options.unequal:
@@ -207,7 +206,7 @@ CASE = Case(
         ),
         Table(
             "MPI over TCP, emulated {o.rate}; faster: than the best of MPI's own",
-            "sizes | method | ms = median_s*1e3 .0f | / bound = to_bound .2f | faster .2f",
+            f"sizes | {TIMES}",
             "retransmitted = sent_again .0f",
             where=lambda row: row["part"] == "mpi",
         ),
@@ -218,18 +217,17 @@ CASE = Case(
         ),
         Table(
             "as RDMA cards carry it, emulated {o.rate}; faster: than all at once",
-            "sizes | method | ms = median_s*1e3 .0f | / bound = to_bound .2f | faster .2f",
+            f"sizes | {TIMES}",
             where=lambda row: row["part"] == "rdma",
         ),
         Table(
             "chosen paths, emulated {o.rate}; faster: than the best way to send all at once",
-            "tree, sizes = sizes | routing | method | ms = median_s*1e3 .0f | / bound = to_bound .2f",
-            "faster .2f",
+            f"tree, sizes = sizes | routing | {TIMES}",
             where=lambda row: row["part"] == "paths",
         ),
         Table(
             "other fabrics, as RDMA cards carry it, emulated {o.rate}; faster: than all at once",
-            "fabric = sizes | method | ms = median_s*1e3 .0f | / bound = to_bound .2f | faster .2f",
+            f"fabric = sizes | {TIMES}",
             where=lambda row: row["part"] == "kinds",
         ),
         Table(

@@ -18,8 +18,8 @@ constexpr std::uint8_t launcher = 254;  // last number of its address
 constexpr double full_frame = 1514;
 constexpr int frames_at_a_time = 32;
 constexpr Time load_every = 100'000'000;
-/// While packets move, ports are looked at that often in a packet's time. A look costs as much as two packets: with one
-/// for every event a core carries a third fewer. Times in the fabric are those of its own clock.
+/// While packets move, ports are looked at that often in a packet's time: with a look for every event a core carries about
+/// half as many packets (bench/run.py lossless), and less often notices come late. Times in the fabric are of its own clock.
 constexpr Time packet_parts = 6;
 
 Time clock_of(clockid_t which) {
@@ -124,7 +124,7 @@ std::int64_t Emulator::path_of(const Heading& heading) const {
   const Rank src = heading.from - 1;
   const Rank dst = heading.to - 1;
   const std::uint32_t paths = cabling_.num_paths(src, dst);
-  if (routing_ == Routing::table && heading.source_port >= first_path_port && paths > 0)
+  if (heading.source_port >= first_path_port && paths > 0)
     return (heading.source_port - first_path_port) % paths;
   if (routing_ != Routing::hash || paths == 0) return no_path;
   std::uint64_t mixed = (std::uint64_t{heading.source_port} << 16U | heading.destination_port) * 0x9e3779b9U;

@@ -2,8 +2,8 @@
 // An emulated fabric: frames come out of the hosts' ports, go through a Fabric at the pace of the machine's clock, and go
 // into other hosts' ports.
 //
-// The emulator is behind while an event is overdue by more than two packets' time, because the machine had no time for this
-// process. What was measured meanwhile is void.
+// The emulator is behind while an event is overdue by more than two packets' time, because the machine had no time for
+// this process. What was measured meanwhile is void.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace nuice::lossless {
 
-/// table: the topology's routes; the path n by source port first_path_port + n, as InfiniBand's has several addresses.
+/// With all of them a source port of first_path_port + n chooses path n, as with several InfiniBand addresses of a port.
 enum class Routing : std::uint8_t { table, hash, adaptive };
 inline constexpr std::uint16_t first_path_port = 61000;  // no program gets these by itself
 inline constexpr std::int64_t most_paths = 4096;
@@ -69,7 +69,7 @@ class Emulator {
   FileDescriptor poll_;
   std::unordered_map<std::uint64_t, Fabric::FlowId> flows_;  // by addresses, protocol and ports
   std::deque<Frame> frames_;  // grows without a copy, which would take longer than a packet
-  std::uint32_t free_ = 0;  // frames_.size(): none
+  std::uint32_t free_ = 0;    // frames_.size(): none
   Counts counts_;
   Time paced_until_ = 0;
   Time load_since_ = 0;

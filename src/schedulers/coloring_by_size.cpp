@@ -27,6 +27,8 @@
 #include <utility>
 #include <vector>
 
+#include "schedulers/coloring_by_size.hpp"
+
 #include "core/by_size.hpp"
 #include "nuice/core/interrupt.hpp"
 #include "schedulers/graph/sized_ports.hpp"

@@ -17,7 +17,7 @@
 #include "core/by_size.hpp"
 #include "nuice/core/bounds.hpp"
 #include "nuice/core/interrupt.hpp"
-#include "schedulers/graph/pieces.hpp"
+#include "schedulers/coloring_by_size.hpp"
 #include "schedulers/rows.hpp"
 
 namespace nuice::sched {

@@ -2,6 +2,7 @@
 // What the driver returns on one rank, during an exchange, is an error of all: none waits for that rank.
 #include "device/aware_mpi.hpp"
 #include "device/device_memory.hpp"
+#include "device/device_rows.hpp"
 #include "device/fake_driver.hpp"
 #include "mpi/mpi_support.hpp"
 #include "nuice/nuice.hpp"
@@ -24,9 +25,7 @@ void expect_heard_of(const mpi::PlanOptions& options, const char* call, int n) {
   mpi::Plan plan(MPI_COMM_WORLD, all, options);
   const DeviceArray<std::byte> send(Memory(100000 * all.size()));
   const DeviceArray<std::byte> receive(Memory(100000 * all.size()));
-  mpi::Exchange exchange =
-      plan.bind(mpi::SendArray{send.data(), static_cast<Bytes>(send.size()), {}},
-                mpi::ReceiveArray{receive.data(), static_cast<Bytes>(receive.size()), {}});
+  mpi::Exchange exchange = test::bind(plan, send, receive);
   if (test::world_rank() == last) fake_gpu_fail(call, n);
   test::expect_same_error(ErrorCode::device, "rank " + std::to_string(last) + ": cuda cannot ", [&] {
     for (int round = 0; round < 4; ++round) {

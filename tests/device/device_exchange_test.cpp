@@ -149,9 +149,7 @@ std::string way_of(mpi::PlanOptions options, int rounds = 1) {
   mpi::Plan plan(MPI_COMM_WORLD, row(), options);
   const DeviceArray<std::byte> send(Memory(sum(plan.destinations())));
   const DeviceArray<std::byte> receive(Memory(sum(plan.sources())));
-  mpi::Exchange exchange =
-      plan.bind(mpi::SendArray{send.data(), static_cast<Bytes>(send.size()), {}},
-                mpi::ReceiveArray{receive.data(), static_cast<Bytes>(receive.size()), {}});
+  mpi::Exchange exchange = test::bind(plan, send, receive);
   for (int round = 0; round < rounds; ++round) {
     send.upload(messages(plan.destinations(), true, round));
     exchange.start();
@@ -244,9 +242,7 @@ TEST(DeviceExchange, NothingIsAllocatedBetweenStartAndWait) {
     mpi::Plan plan(MPI_COMM_WORLD, row(), {.device = {way, 32768}});
     const DeviceArray<std::byte> send(Memory(sum(plan.destinations())));
     const DeviceArray<std::byte> receive(Memory(sum(plan.sources())));
-    mpi::Exchange exchange =
-        plan.bind(mpi::SendArray{send.data(), static_cast<Bytes>(send.size()), {}},
-                  mpi::ReceiveArray{receive.data(), static_cast<Bytes>(receive.size()), {}});
+    mpi::Exchange exchange = test::bind(plan, send, receive);
     const long before = fake_gpu_num_allocated();
     for (int round = 0; round < 10; ++round) {
       exchange.start();
@@ -265,9 +261,7 @@ TEST(DeviceExchange, AThreadNeedsNoContext) {
   void* const stream = TestDriver::get().new_stream(false);
   fake_gpu_use(-1);
   {
-    mpi::Exchange exchange =
-        plan.bind(mpi::SendArray{send.data(), static_cast<Bytes>(send.size()), {}},
-                  mpi::ReceiveArray{receive.data(), static_cast<Bytes>(receive.size()), {}});
+    mpi::Exchange exchange = test::bind(plan, send, receive);
     for (const Manner manner : {Manner::wait, Manner::test, Manner::next}) carry_out(exchange, manner);
     exchange.start(stream);
     exchange.wait(stream);
@@ -285,9 +279,7 @@ TEST(DeviceExchange, SmallMessagesShareAKernel) {
   mpi::Plan plan(MPI_COMM_WORLD, many, {.device = {.way = DeviceWay::staged}});
   const DeviceArray<std::byte> send(Memory(sum(plan.destinations())));
   const DeviceArray<std::byte> receive(Memory(sum(plan.sources())));
-  mpi::Exchange exchange =
-      plan.bind(mpi::SendArray{send.data(), static_cast<Bytes>(send.size()), {}},
-                mpi::ReceiveArray{receive.data(), static_cast<Bytes>(receive.size()), {}});
+  mpi::Exchange exchange = test::bind(plan, send, receive);
   send.upload(messages(plan.destinations(), true, 1));
   const long before = fake_gpu_num_launched();
   exchange.start();

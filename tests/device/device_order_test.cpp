@@ -24,9 +24,7 @@ TEST(DeviceOrder, StreamsKeepTheOrder) {
     const Memory zero(sum(plan.destinations()));
     const DeviceArray<std::byte> send(zero);
     const DeviceArray<std::byte> receive(Memory(sum(plan.sources())));
-    mpi::Exchange exchange =
-        plan.bind(mpi::SendArray{send.data(), static_cast<Bytes>(send.size()), {}},
-                  mpi::ReceiveArray{receive.data(), static_cast<Bytes>(receive.size()), {}});
+    mpi::Exchange exchange = test::bind(plan, send, receive);
     const TestDriver& driver = TestDriver::get();
     void* const own = driver.new_stream(false);
     for (const bool has_stream : {true, false}) {
@@ -54,9 +52,7 @@ TEST(DeviceOrder, StreamsKeepTheOrderOfExchanges) {
     mpi::Plan plan(MPI_COMM_WORLD, row(), {.executor = "async", .device = {way, 32768}});
     const DeviceArray<std::byte> send(Memory(sum(plan.destinations())));
     const DeviceArray<std::byte> receive(Memory(sum(plan.sources())));
-    mpi::Exchange exchange =
-        plan.bind(mpi::SendArray{send.data(), static_cast<Bytes>(send.size()), {}},
-                  mpi::ReceiveArray{receive.data(), static_cast<Bytes>(receive.size()), {}});
+    mpi::Exchange exchange = test::bind(plan, send, receive);
     const TestDriver& driver = TestDriver::get();
     void* const stream = driver.new_stream(false);
     std::vector<Memory> sent;
@@ -82,9 +78,7 @@ TEST(DeviceOrder, AMessageThatIsHandedOverIsThere) {
   mpi::Plan plan(MPI_COMM_WORLD, all, {.executor = "async", .device = {.way = DeviceWay::staged}});
   const DeviceArray<std::byte> send(Memory(bytes * all.size()));
   const DeviceArray<std::byte> receive(Memory(bytes * all.size()));
-  mpi::Exchange exchange =
-      plan.bind(mpi::SendArray{send.data(), static_cast<Bytes>(send.size()), {}},
-                mpi::ReceiveArray{receive.data(), static_cast<Bytes>(receive.size()), {}});
+  mpi::Exchange exchange = test::bind(plan, send, receive);
   const TestDriver& driver = TestDriver::get();
   void* const stream = driver.new_stream(false);
   for (int round = 0; round < 20; ++round) {

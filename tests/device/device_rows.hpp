@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "device/device_memory.hpp"
 #include "mpi/mpi_support.hpp"
 #include "nuice/nuice.hpp"
 
@@ -44,6 +45,13 @@ inline Memory messages(std::span<const Partner> partners, bool is_send, int roun
       all.push_back(is_send ? value_of(world_rank(), partner.rank, i, round)
                             : value_of(partner.rank, world_rank(), i, round));
   return all;
+}
+
+/// Arrays of device memory that hold the messages of all partners.
+inline mpi::Exchange bind(mpi::Plan& plan, const DeviceArray<std::byte>& send,
+                          const DeviceArray<std::byte>& receive) {
+  return plan.bind(mpi::SendArray{send.data(), static_cast<Bytes>(send.size()), {}},
+                   mpi::ReceiveArray{receive.data(), static_cast<Bytes>(receive.size()), {}});
 }
 
 }  // namespace nuice::test

@@ -21,7 +21,6 @@ namespace {
 using nuice::test::DeviceArray;
 
 constexpr const char* reference = "of_petsc";
-int failed = 0;
 
 enum class Where { host, device, roots_on_device, leaves_on_device, odd_ranks_on_device };
 
@@ -41,17 +40,6 @@ bool is_on_device(Where where, bool are_roots) {
       return rank % 2 == 1;
   }
   return false;
-}
-
-PetscErrorCode expect(bool is_right, const std::string& what) {
-  PetscFunctionBegin;
-  int wrong = is_right ? 0 : 1, all = 0;
-  PetscCallMPI(MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, PETSC_COMM_WORLD));
-  if (all > 0) {
-    ++failed;
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "WRONG on %d ranks: %s\n", all, what.c_str()));
-  }
-  PetscFunctionReturn(0);
 }
 
 /// NUICE's buffers are in the memory that `where` says, basic's on the host.
@@ -141,11 +129,4 @@ PetscErrorCode run() {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, nullptr, nullptr));
-  PetscCall(run());
-  if (failed == 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "all right\n"));
-  PetscCall(PetscFinalize());
-  return std::min(failed, 99);
-}
+int main(int argc, char** argv) { return report(argc, argv, run); }

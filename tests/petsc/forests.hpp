@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What sf_test.cpp exchanges: units and their operations, random graphs, and the memory of a broadcast or a reduction.
+// What the tests of the type exchange, and how they report: units and their operations, random graphs, and the memory of a broadcast or a reduction.
 #pragma once
 
 #include <petsc/private/sfimpl.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
+#include <string>
 #include <vector>
 
 using Bytes = std::vector<unsigned char>;
@@ -143,4 +145,28 @@ inline PetscErrorCode end(PetscSF sf, const Unit& unit, Data& data, MPI_Op op, b
   else
     PetscCall(PetscSFBcastEnd(sf, unit.type, data.roots.data(), data.leaves.data(), op));
   PetscFunctionReturn(0);
+}
+
+inline int failed = 0;
+
+/// All ranks agree that a case is right, or the first says that it is not.
+inline PetscErrorCode expect(bool is_right, const std::string& what) {
+  PetscFunctionBegin;
+  int wrong = is_right ? 0 : 1, all = 0;
+  PetscCallMPI(MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, PETSC_COMM_WORLD));
+  if (all > 0) {
+    ++failed;
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "WRONG on %d ranks: %s\n", all, what.c_str()));
+  }
+  PetscFunctionReturn(0);
+}
+
+/// The whole program. The exit code is the number of cases that failed, up to 99.
+inline int report(int argc, char** argv, PetscErrorCode (*run)()) {
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, nullptr, nullptr));
+  PetscCall(run());
+  if (failed == 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "all right\n"));
+  PetscCall(PetscFinalize());
+  return std::min(failed, 99);
 }

@@ -21,20 +21,6 @@
 
 namespace {
 
-int failed = 0;
-
-/// All ranks agree that a case is right, or the first says that it is not.
-PetscErrorCode expect(bool is_right, const std::string& what) {
-  PetscFunctionBegin;
-  int wrong = is_right ? 0 : 1, all = 0;
-  PetscCallMPI(MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, PETSC_COMM_WORLD));
-  if (all > 0) {
-    ++failed;
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "WRONG on %d ranks: %s\n", all, what.c_str()));
-  }
-  PetscFunctionReturn(0);
-}
-
 /// Every unit, operation and direction, twice each.
 PetscErrorCode compare_all(PetscSF ours, PetscSF basic, const Graph& graph, const std::string& name) {
   PetscFunctionBegin;
@@ -299,11 +285,4 @@ PetscErrorCode run() {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, nullptr, nullptr));
-  PetscCall(run());
-  if (failed == 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "all right\n"));
-  PetscCall(PetscFinalize());
-  return std::min(failed, 99);
-}
+int main(int argc, char** argv) { return report(argc, argv, run); }

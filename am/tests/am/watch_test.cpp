@@ -119,10 +119,10 @@ TEST(Watch, WhoAnswersIsNotAccused) {
 
 TEST(Watch, TimeSpentElsewhereDoesNotCount) {
   am::run_loopback({.num_ranks = 2, .concurrent = true}, [](std::unique_ptr<am::Transport> transport) {
-    am::Endpoint ep(std::move(transport), {.watchdog_s = 0.1});
+    am::Endpoint ep(std::move(transport), {.watchdog_s = 0.5});
     ep.seal();
     for (int round = 0; round < 3; ++round) {
-      std::this_thread::sleep_for(150ms);  // both: nobody waits for long
+      std::this_thread::sleep_for(600ms);  // both: neither waits for long, but for a core
       ep.quiesce();
     }
     EXPECT_FALSE(ep.has_failed());

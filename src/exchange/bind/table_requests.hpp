@@ -34,7 +34,7 @@ struct TableRequests {
   Copies* copies = nullptr;
   std::vector<std::vector<Block>> lie_at;  // by send, if there are copies
 
-  /// Before a send is gathered or started, if there are copies: whether it may be; block: it may.
+  /// Whether a send may be gathered or started. With block it waits until it may. Requires copies.
   bool is_filled(std::size_t send, bool block) const {
     for (const Block& part : lie_at[send]) {
       if (block)

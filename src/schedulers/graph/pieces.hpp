@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages, some of them in pieces, and their colouring by size.
+// Messages, some of them in pieces.
 #pragma once
 
 #include <vector>
 
-#include "nuice/core/schedule.hpp"
+#include "nuice/core/comm_matrix.hpp"
 
 namespace nuice::sched {
 
@@ -12,8 +12,5 @@ struct Pieces {
   std::vector<MessageId> messages;  // of each piece; the largest piece first
   std::vector<Bytes> bytes;         // of each piece; empty if all are whole messages
 };
-
-/// As few phases as a rank has pieces at most. The first phase of a message sends its first bytes.
-Schedule color_pieces(const CommMatrix& matrix, Pieces pieces);
 
 }  // namespace nuice::sched

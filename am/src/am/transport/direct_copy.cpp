@@ -40,11 +40,13 @@ void copy(Handover& handover, const Chunk& chunk, std::uint64_t own, std::uint64
     const iovec mine{reinterpret_cast<void*>(own + chunk.begin + done), left};
     const iovec theirs{reinterpret_cast<void*>(others + chunk.begin + done), left};
     const ssize_t bytes = call(process, &mine, 1, &theirs, 1, 0);
-    if (bytes <=
-        0)  // of a process that has died as of a call of MPI's: the endpoint then asks which rank it was
-      throw TransportError(bytes < 0 && errno == ESRCH ? ErrorCode::mpi : ErrorCode::io,
-                           "copying a block of process " + std::to_string(process) +
-                               " failed: " + std::strerror(bytes < 0 ? errno : EIO));
+    if (bytes <= 0) {
+      // That a process has died is an error as of an MPI call: the endpoint then asks which rank it was.
+      const bool has_died = bytes < 0 && errno == ESRCH;
+      const std::string why = std::strerror(bytes < 0 ? errno : EIO);
+      throw TransportError(has_died ? ErrorCode::mpi : ErrorCode::io,
+                           "copying a block of process " + std::to_string(process) + " failed: " + why);
+    }
     done += static_cast<std::uint64_t>(bytes);
   }
   handover.copied.fetch_add(chunk.bytes, std::memory_order_release);
