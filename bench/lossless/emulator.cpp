@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint8_t launcher = 254;  // last number of its address
 constexpr double full_frame = 1514;
+constexpr std::uint32_t first_frames = 4096;  // 32 of 8 connections of 16 hosts; more take time in a run
 constexpr int frames_at_a_time = 32;
 constexpr Time load_every = 100'000'000;
 /// While packets move, ports are looked at that often in a packet's time: with a look for every event a core carries about
@@ -43,6 +44,7 @@ Emulator::Emulator(const Cabling& cabling, const Rules& rules, Routing routing, 
       packet_(static_cast<Time>(full_frame * 8e9 / rules.bits_per_s)),
       fabric_(cabling, rules),
       poll_(epoll_create1(EPOLL_CLOEXEC)) {
+  while (frames_.size() < first_frames) add_frame();
   for (Rank host = 0; host < cabling.num_hosts(); ++host)
     ports_.push_back(make_port(prefix + "h" + std::to_string(host + 1), "eth0"));
   ports_.push_back(make_port("", "br0"));
@@ -74,12 +76,14 @@ void Emulator::turn(Time longest) {
   for (int i = 0; i < ready; ++i) read_port(events[static_cast<std::size_t>(i)].data.u32, now);
 }
 
+void Emulator::add_frame() {
+  frames_.emplace_back();
+  frames_.back().next_free = static_cast<std::uint32_t>(frames_.size());
+}
+
 void Emulator::read_port(std::uint32_t port, Time now) {
   for (int i = 0; i < frames_at_a_time; ++i) {
-    if (free_ == frames_.size()) {
-      frames_.emplace_back();
-      frames_.back().next_free = static_cast<std::uint32_t>(frames_.size());
-    }
+    if (free_ == frames_.size()) add_frame();
     Frame& frame = frames_[free_];
     const ssize_t bytes = read(ports_[port].get(), frame.data.data(), frame.data.size());
     if (bytes <= 0) return;

@@ -53,6 +53,7 @@ class Emulator {
     std::array<std::byte, most_bytes> data;
   };
 
+  void add_frame();
   void read_port(std::uint32_t port, Time now);
   void send(std::uint32_t frame, const Heading& heading, Time now);
   Fabric::FlowId flow_of(const Heading& heading);
