@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "flow/pair.hpp"
@@ -48,14 +49,14 @@ TEST(FlowProcess, FindsAConnectionAndLetsAFastOneGo) {
 
 TEST(FlowProcess, FindsConnectionsThatAreMadeLaterAndNumbersThatAreUsedAgain) {
   govern_process();
-  std::vector<int> numbers;
+  constexpr int number = 1000;
   for (int i = 0; i < 3; ++i) {
-    const Pair pair;
-    numbers.push_back(pair.receiver);
+    Pair pair;
+    ASSERT_EQ(dup2(pair.receiver, number), number);
+    close(std::exchange(pair.receiver, number));
     govern_process();
     EXPECT_TRUE(soon([&] { return send_and_read(pair, much), pair.clamp() >= large; })) << pair.clamp();
   }
-  EXPECT_EQ(numbers[1], numbers[2]);
 }
 
 TEST(FlowProcess, LeavesConnectionsWithinAHostAlone) {
@@ -67,6 +68,9 @@ TEST(FlowProcess, LeavesConnectionsWithinAHostAlone) {
 }
 
 TEST(FlowProcess, AForkedProcessEndsAsItWould) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer's locks may be held by the thread when the process is forked";
+#endif
   govern_process();
   const pid_t child = fork();
   if (child == 0) {
