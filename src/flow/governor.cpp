@@ -2,6 +2,7 @@
 #include "flow/governor.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <utility>
 
@@ -16,6 +17,8 @@ constexpr double idle_after_s = 0.02;
 
 // Reports of closed connections that are kept, for programs that open one after the other.
 constexpr std::size_t most_closed = 4096;
+
+constexpr int bits_of_word = 64;
 
 /// Looks: about a quarter of a second of traffic.
 constexpr int looks_of_a_period = 64;
@@ -35,7 +38,7 @@ int Governor::Crowd::add(int num_senders) {
   return most();
 }
 
-Governor::Governor() : table_(most_descriptors) {}
+Governor::Governor() : table_(most_descriptors), woken_(most_descriptors / bits_of_word) {}
 
 void Governor::opened(int descriptor, bool began_small) {
   if (descriptor < 0 || descriptor >= most_descriptors || is_stopped_) return;
@@ -64,13 +67,36 @@ void Governor::closed(int descriptor) {
 
 void Governor::drop(std::size_t index) {
   table_[connections_[index]->descriptor].store(nullptr, std::memory_order_release);
+  std::erase(awake_, connections_[index].get());
   closed_.push_back(std::move(connections_[index]));
   if (closed_.size() > most_closed) closed_.pop_front();
   connections_.erase(connections_.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
+/// After its bytes were counted.
+void Governor::wake(Connection& connection) {
+  if (connection.is_awake.load() || connection.is_awake.exchange(true)) return;
+  const int descriptor = connection.descriptor;
+  woken_[descriptor / bits_of_word].fetch_or(std::uint64_t{1} << (descriptor % bits_of_word));
+}
+
+/// Of those closed meanwhile, and of others under their numbers, nothing is lost: they wake when something comes.
+void Governor::gather_awake() {
+  for (std::size_t word = 0; word < woken_.size(); ++word) {
+    if (woken_[word].load(std::memory_order_relaxed) == 0) continue;
+    for (std::uint64_t bits = woken_[word].exchange(0); bits != 0; bits &= bits - 1) {
+      const auto descriptor = word * bits_of_word + static_cast<std::size_t>(std::countr_zero(bits));
+      Connection* const connection = table_[descriptor].load(std::memory_order_acquire);
+      if (connection == nullptr || !connection->is_awake || std::exchange(connection->is_listed, true))
+        continue;
+      awake_.push_back(connection);
+    }
+  }
+}
+
 void Governor::note(Connection& connection, std::int64_t bytes) {
-  connection.bytes_read.fetch_add(bytes, std::memory_order_relaxed);
+  connection.bytes_read.fetch_add(bytes);
+  wake(connection);
   const double now = steady_s();
   if (now < next_look_s_.load(std::memory_order_relaxed)) return;
   const std::unique_lock lock(mutex_, std::try_to_lock);
@@ -80,7 +106,9 @@ void Governor::note(Connection& connection, std::int64_t bytes) {
 void Governor::received(int descriptor) {
   if (descriptor < 0 || descriptor >= most_descriptors) return;
   Connection* const connection = table_[descriptor].load(std::memory_order_acquire);
-  if (connection != nullptr) connection->bytes_read.fetch_add(1, std::memory_order_relaxed);
+  if (connection == nullptr) return;
+  connection->bytes_read.fetch_add(1);
+  wake(*connection);
 }
 
 bool Governor::look() {
@@ -95,18 +123,29 @@ void Governor::look_at_all(double now_s) {
   if (is_stopped_) return;
   bytes_of_look_ = full_bytes_of_look_ = 0;
   for (Port& port : ports_) port.own.num_senders = 0;
-  for (std::size_t i = connections_.size(); i-- > 0;) look_at(*connections_[i], now_s);
-  for (Port& port : ports_) judge(port, now_s);
-  for (const auto& connection : connections_) apply(*connection, now_s);
+  gather_awake();
+  std::erase_if(awake_, [&](Connection* one) {
+    if (look_at(*one, now_s)) return false;
+    one->is_awake = false;
+    const bool has_received = one->bytes_read != one->bytes_seen;  // meanwhile; then it wakes itself, or here
+    one->is_listed = has_received && !one->is_awake.exchange(true);
+    return !one->is_listed;
+  });
+  bool has_changed = false;
+  for (Port& port : ports_) has_changed |= judge(port, now_s);
+  if (has_changed)
+    for (const auto& connection : connections_) apply(*connection, now_s);
+  else
+    for (Connection* const connection : awake_) apply(*connection, now_s);
 }
 
-/// All processes of the host feed their windows with the same counts, so these windows are about the same.
-void Governor::judge(Port& port, double now_s) {
+/// All processes of the host feed their windows with the same counts, so these windows are about the same. True: shares have changed.
+bool Governor::judge(Port& port, double now_s) {
   const SharedPort::Counts before =
       std::exchange(port.all, port.host.exchange(port.own, now_s, idle_after_s));
   Report report;
   report.segments = port.all.segments - before.segments;
-  if (report.segments <= 0) return;
+  if (report.segments <= 0) return false;
   report.lost_segments = port.all.lost_segments - before.lost_segments;
   report.segment_bytes = port.segment_bytes;
   report.round_trip_s = port.round_trip_s;
@@ -119,17 +158,22 @@ void Governor::judge(Port& port, double now_s) {
   const bool was_limited = port.window.is_limited();
   port.window.add(report);
   if (!was_limited && port.window.is_limited()) port.limited_since_s = now_s;
+  const std::int64_t bytes_before = std::exchange(port.divided_bytes, port.window.bytes());
+  const int number_before = std::exchange(port.divided_by, port.crowd.most());
+  return bytes_before != port.divided_bytes || number_before != port.divided_by;
 }
 
-void Governor::look_at(Connection& connection, double now_s) {
+/// True: it has received something lately.
+bool Governor::look_at(Connection& connection, double now_s) {
   Port& port = ports_[connection.port];
   const std::int64_t read = connection.bytes_read.load(std::memory_order_relaxed);
   if (read == connection.bytes_seen) {
-    if (now_s - connection.last_s < idle_after_s) ++port.own.num_senders;
-    return;
+    const bool is_active = now_s - connection.last_s < idle_after_s;
+    if (is_active) ++port.own.num_senders;
+    return is_active;
   }
   const auto counts = counts_of(connection.descriptor);
-  if (!counts) return;  // closed in a way that was not seen
+  if (!counts) return false;  // closed in a way that was not seen
   if (counts->bytes < connection.counts.bytes)
     connection.counts = *counts;  // and the number is another connection's
   connection.bytes_seen = read;
@@ -147,6 +191,7 @@ void Governor::look_at(Connection& connection, double now_s) {
   if (counts->round_trip_s > 0 && (port.round_trip_s == 0 || counts->round_trip_s < port.round_trip_s))
     port.round_trip_s = counts->round_trip_s;
   connection.counts = *counts;
+  return true;
 }
 
 /// Of connections that receive, at every look: the kernel replaces the window now and then (socket.hpp). Idle ones have two packets.

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What windows of TCP connections cost, and how steady exchanges are with them.
+
+connections: processor time of the library's thread where a process has 1,000 connections and 16 of them
+  receive (bench/flow_programs/connections.cpp, 2 hosts), as a share of one core.
+unexpected: memory of a rank that computes for 10 s while all others send it 1,000 KiB each, just short enough
+  to be sent without asking, above what it had before; with `nuice run`, and without
+  (bench/flow_programs/unexpected.cpp, 16 hosts with 4 ranks each).
+steady: the 95th percentile of 40 exchanges over their median, without windows and with them.
+changes: in a job on `fast` the ports of one host get slower by 5, and as fast as before again. times: the
+  median of the exchanges from the third on after a change, over that of a job which has that rate from its
+  beginning; first: the same of the first exchange after the change.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from statistics import median
+
+from cases.tuned import PATTERNS
+from kit import KIB, MEDIAN, ROOT, Case, Failed, Table, in_turns, network, objects, place, quantile, testbed
+from nuice.cli.bench import find_program
+
+LEARNING = 14  # exchanges until windows have their size
+METHOD = "coloring:async"
+
+
+def program_of(options, name):
+    return ROOT / options.build / "bench" / "flow_programs" / name
+
+
+def all_s(record):
+    return record["exchange_seconds_all"][record["warmup"] :]
+
+
+def exchange(where, pattern, reps, options, windows=True, warmup=LEARNING):
+    words = [] if windows else ["/usr/bin/env", "NUICE_FLOW=off"]
+    more = ["--wisdom", "none", "--warmup", warmup]
+    how = {"words_before": words, "program": options.bench}
+    return where.bench(PATTERNS[pattern](where.ranks), [METHOD], reps, *more, **how)[0]
+
+
+def connections(options):
+    with place("2x100/64k", 2) as where:
+        for number in options.connections:
+            words = [program_of(options, "connections"), number, min(number, 16), 5]
+            (row,) = objects(where.run(words, ranks=2).stdout)
+            yield row | {"part": "connections", "core": row["thread_s"] / row["seconds"]}
+
+
+def unexpected(options):
+    with network("--preset", "fast", "--ranks-per-host", "4") as where:
+        words = [program_of(options, "unexpected"), 1000 * KIB, 10]
+
+        def grown(prefix):
+            (row,) = objects(where.run([*prefix, *words]).stdout)
+            return row["grown_bytes"]
+
+        nuice_run = [find_program("nuice"), "run", "--"]
+        ours, plain = in_turns(options.rounds, lambda: grown(nuice_run), lambda: grown([]))
+        yield {
+            "part": "unexpected",
+            "ranks": where.ranks,
+            "plain_bytes": median(plain),
+            "windows_bytes": median(ours),
+            "more_bytes": median(ours) - median(plain),
+        }
+
+
+def steady(options):
+    for name in options.networks:
+        with place(name, 0, cc="bbr") as where:
+            for pattern in options.patterns:
+                for windows in (False, True):
+                    times = all_s(exchange(where, pattern, options.reps, options, windows))
+                    yield {
+                        "part": "steady",
+                        "network": name,
+                        "pattern": pattern,
+                        "windows": "with" if windows else "without",
+                        "median_s": median(times),
+                        "p95_s": quantile(times, 0.95),
+                        "spread": quantile(times, 0.95) / median(times),
+                    }
+
+
+def changes(options):
+    with place("fast", 0, cc="bbr") as where:
+        rate = int(where.settings["rate"].removesuffix("mbit"))
+        usual, slow = f"{rate}mbit", f"{rate // 5}mbit"
+
+        def set_rate(to):
+            testbed("port", "1", to)
+
+        best = {}
+        for each in (usual, slow):
+            set_rate(each)
+            best[each] = exchange(where, "d8", 9, options)[MEDIAN]
+        set_rate(usual)
+        # On a machine that is busy with the exchanges it may take seconds until a port has another rate.
+        reps = round(3 * options.seconds / best[usual] + options.seconds / best[slow])
+        began = threading.Thread(
+            target=switch, args=(options.seconds, lambda: set_rate(slow), lambda: set_rate(usual))
+        )
+        began.start()
+        times = all_s(exchange(where, "d8", reps, options, warmup=1))
+        began.join()
+        yield from after_changes(times, best, usual, slow)
+
+
+def switch(seconds, slower, faster):
+    time.sleep(seconds)
+    slower()
+    time.sleep(seconds)
+    faster()
+
+
+def after_changes(times, best, usual, slow):
+    """The exchange in which a change falls is counted with neither side."""
+    limit = (best[usual] * best[slow]) ** 0.5
+    first = first_of_run(times, lambda s: s > limit, 0)
+    again = first_of_run(times, lambda s: s <= limit, first + 1)
+    for change, begin, end, to in (("slower", first, again, slow), ("faster", again, len(times), usual)):
+        after = times[begin + 1 : end - 1]
+        if len(after) < 5:
+            raise Failed(f"too few exchanges after the port got {change}: {times}")
+        yield {
+            "part": "changes",
+            "change": change,
+            "new_s": best[to],
+            "first": after[0] / best[to],
+            "times": median(after[2:]) / best[to],
+        }
+
+
+def first_of_run(times, is_wanted, begin):
+    """Where three in a row are as wanted."""
+    for i in range(begin, len(times) - 2):
+        if all(map(is_wanted, times[i : i + 3])):
+            return i
+    milliseconds = [round(1e3 * s) for s in times]
+    raise Failed(f"the change of the port's rate is not seen in the exchanges: {milliseconds} ms")
+
+
+PARTS = {"connections": connections, "unexpected": unexpected, "steady": steady, "changes": changes}
+
+
+def rows(options):
+    for part in options.parts:
+        yield from PARTS[part](options)
+
+
+def part(name, *columns):
+    return Table(name, *columns, where=lambda row: row["part"] == name)
+
+
+CASE = Case(
+    rows,
+    needs=["mpi", "testbed"],
+    options=dict(
+        parts=([*PARTS], f"some of {', '.join(PARTS)}", tuple(PARTS)),
+        connections=([16, 1000], "of the receiving process"),
+        networks=(["fast", "16x100/16k"], "for steady, as the case `tuned` names them"),
+        patterns=(["d8", "dense"], "for steady", tuple(PATTERNS)),
+        reps=40,
+        rounds=3,
+        seconds=(8.0, "for changes: from one change to the next"),
+        bench="",
+        build=("build/release", "with the programs of bench/flow_programs"),
+    ),
+    quick=dict(connections=[16, 100], networks=["8x50/32k"], patterns=["d8"], reps=5, rounds=1, seconds=3.0),
+    minutes=6,
+    tables=[
+        part("connections", "connections | active | % of a core = core*100 .2f"),
+        part(
+            "unexpected",
+            "ranks | plain MiB = plain_bytes/1048576 .1f | windows MiB = windows_bytes/1048576 .1f",
+        ),
+        part(
+            "steady", "network | pattern | windows | median ms = median_s*1e3 .4g | p95 / median = spread .2f"
+        ),
+        part("changes", "change | new ms = new_s*1e3 .4g | first .2f | times .2f"),
+    ],
+)
