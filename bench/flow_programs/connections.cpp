@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Processor time that the library's thread takes for windows while most connections are idle. Rank 0 of two connects so many times to
+// Processor time that the library's thread takes for windows while most connections are idle. Rank 0 of two makes CONNECTIONS to
 // rank 1, on another host, and sends on a few of these connections for some seconds. One JSON object by rank 1: {"connections",
 // "active", "seconds", "bytes", "thread_s" (processor time of the thread), "process_s" (of all of rank 1)}.
 //   mpiexec -n 2 connections CONNECTIONS ACTIVE SECONDS

@@ -5,6 +5,7 @@ ABI of MPI 5 (abi), for which one build is enough. `make test-mpich` makes what 
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -195,3 +196,18 @@ def test_one_build_runs_under_every_mpi_that_offers_the_abi(tmp_path: Path) -> N
     paths = {"LD_LIBRARY_PATH": f"{lib}:{os.environ.get('LD_LIBRARY_PATH', '')}"}
     done = mpi_job.run_ranks([str(Path(sys.prefix) / "bin/mpiexec"), "-n", "4", str(program)], 120, paths)
     assert done.stdout == SUM, done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a test network")
+@pytest.mark.parametrize("netmod", ["ofi", "ucx"])
+def test_windows_of_its_connections_are_governed(kind: Kind, netmod: str, tmp_path: Path) -> None:
+    program = "from mpi4py import MPI; print(MPI.COMM_WORLD.allreduce(b'x' * 100000)[:1])"
+    preloaded = Path(sys.executable).parent.parent / "lib" / "nuice" / "libnuice_flow.so"
+    settings = {"LD_PRELOAD": preloaded, "NUICE_FLOW_REPORT": tmp_path, "MPIR_CVAR_CH4_NETMOD": netmod}
+    environment = ["/usr/bin/env", *(f"{name}={value}" for name, value in settings.items())]
+    testbed = [Path(sys.executable).parent / "nuice-testbed", "once", "--hosts", "2", "--timeout", "100"]
+    mpiexec = ["--mpiexec", kind.prefix / "bin" / "mpiexec"]
+    python = [kind.prefix / "bin" / "python", "-c", program]
+    must([str(word) for word in [*testbed, *mpiexec, *environment, *python]])
+    reports = [json.loads(file.read_text()) for file in tmp_path.glob("flow-*.json")]
+    assert sum(port["connections"] for report in reports for port in report["ports"]) >= 2

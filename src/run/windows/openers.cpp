@@ -12,10 +12,10 @@
 namespace nuice::run {
 namespace {
 
-/// Open MPI 4 (a component each) and 5 (in libopen-pal or libmpi), MPICH, libfabric and UCX.
-constexpr std::array<std::string_view, 9> libraries_of_mpi = {"libmpi",      "libopen-pal", "libopen-rte",
-                                                              "mca_btl_tcp", "libfabric",   "libuct",
-                                                              "libucp",      "libmpich",    "libpmpi"};
+/// Open MPI 4 (a component each) and 5 (in libopen-pal or libmpi), MPICH, libfabric and UCX, which connects in libucs.
+constexpr std::array<std::string_view, 10> libraries_of_mpi = {
+    "libmpi", "libopen-pal", "libopen-rte", "mca_btl_tcp", "libfabric",
+    "libuct", "libucp",      "libucs",      "libmpich",    "libpmpi"};
 
 std::string_view setting() {
   static const char* const value = std::getenv("NUICE_FLOW");
