@@ -114,7 +114,7 @@ HEADERS = {
         "plan/paths",
         "plan/rows",
     },
-    "advise": {"plan/advise", "plan/wisdom"},
+    "advise": {"plan/advise"},
     "scale": {"plan/at_scale"},
     "mpi": {"mpi/agree", "mpi/discover", "mpi/observer"},
     "exchange/bind": {"mpi/exchange"},

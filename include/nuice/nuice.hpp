@@ -34,4 +34,3 @@
 #include "nuice/plan/scheduler.hpp"
 #include "nuice/plan/serial_exchange.hpp"
 #include "nuice/plan/simulate.hpp"
-#include "nuice/plan/wisdom.hpp"

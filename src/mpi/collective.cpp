@@ -171,16 +171,6 @@ void reduce_scatter(const Communicator& comm, const void* in, void* out, MPI_Dat
   result.to(out);
 }
 
-void synchronise(const Communicator& comm) {
-  if (!comm.watches()) {
-    must(MPI_Barrier(comm.get()), "MPI_Barrier");
-    return;
-  }
-  MPI_Request request = MPI_REQUEST_NULL;
-  must_naming(comm, MPI_Ibarrier(comm.get(), &request), "MPI_Ibarrier");
-  finish(comm, request, "MPI_Ibarrier", {});
-}
-
 void receive(const Communicator& comm, void* data, int count, MPI_Datatype type, Rank source, int tag,
              MPI_Status* status) {
   MPI_Request request = MPI_REQUEST_NULL;

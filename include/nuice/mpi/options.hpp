@@ -32,9 +32,8 @@ enum class Planning {
 
 /// How much may be measured to choose a method, as FFTW's planner flags.
 enum class Effort {
-  estimate,  ///< Nothing: AutoOptions::learn and measure are off.
-  learn,     ///< The exchanges themselves show it (AutoOptions::learn).
-  measure    ///< Candidates are timed while planning, too (AutoOptions::measure).
+  estimate,  ///< Nothing: AutoOptions::learn is off.
+  learn      ///< The exchanges themselves show it (AutoOptions::learn).
 };
 
 /// Options of the executor async.
@@ -108,12 +107,6 @@ struct AutoOptions {
   /// predicted, and the first exchanges try several executors, of which the fastest stays (docs/adr/0050). Every rank must then come
   /// to the end of an exchange for others to end the third one after it. false: what is predicted is taken.
   bool learn = true;
-  /// Whether to time the candidates that the prediction cannot tell apart, at their real sizes with buffers of their own,
-  /// which takes about a second; the fastest is the choice, and is kept as wisdom.
-  bool measure = false;
-  /// A file with wisdom (wisdom.hpp); empty: default_wisdom_path(); "none": no wisdom. A choice found there
-  /// replaces predicting and measuring.
-  std::string wisdom = {};
 };
 
 /// Must be equal on all ranks.

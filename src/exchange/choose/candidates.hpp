@@ -33,14 +33,6 @@ bool predicts_order_only(const PickedMachine& picked, const PlanOptions& options
 std::vector<std::string> candidates_for(const PickedMachine& picked, const PlanOptions& options,
                                         bool for_hosts, bool order_only);
 
-/// All that decides next to matrix, machine and reuse. What was measured with one MPI says little of another.
-std::string setting_text(const PlanOptions& options, bool for_hosts);
-
-/// Indices of candidates, ascending: the first of each executor among those that the prediction cannot tell
-/// apart, as predictions of one executor are wrong together; then the best of the others. Where nothing is
-/// known of the network no prediction tells executors apart.
-std::vector<std::size_t> worth_trying(const Advice& advice, bool is_nominal);
-
 /// Messages between hosts that can be combined, and the pairs of hosts that have any.
 struct SmallMessages {
   std::int64_t number = 0;

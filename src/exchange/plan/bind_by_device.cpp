@@ -47,7 +47,7 @@ Plan::Binder::Bound Plan::Binder::bind_by_device(const DeviceSides& sides, Bound
     const TagSpace of_reports = take_tags();
     all_or_none(comm(), [&] {
       exchange->run = std::make_unique<LearningRun>(std::move(methods), table, exchange->arrivals,
-                                                    of_reports.comm, of_reports.next, KeepChoice());
+                                                    of_reports.comm, of_reports.next);
     });
   }
   exchange->run->describe(exchange->info);

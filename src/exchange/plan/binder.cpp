@@ -131,7 +131,7 @@ std::unique_ptr<Run> Plan::Binder::bind_methods(Exchange::State& exchange, const
   if (methods.empty()) return bind_to(exchange.arrivals);
   const TagSpace& of_reports = of_rivals.back().tags;
   return std::make_unique<LearningRun>(std::move(methods), rest, exchange.arrivals, of_reports.comm,
-                                       of_reports.next, made_.keep_choice);
+                                       of_reports.next);
 }
 
 Plan::Binder::Bound Plan::Binder::finish(Bound exchange) const {

@@ -41,14 +41,9 @@ const Scheduler* named_scheduler(const std::string& name) {
   }
 }
 
-void settle_effort(PlanOptions& options) {
-  if (options.effort == Effort::measure) options.automatic.measure = true;
-  if (options.effort == Effort::estimate) options.automatic.learn = options.automatic.measure = false;
-}
-
 /// With what `automatic` means for a schedule that is chosen by its name.
 PlanOptions settled(PlanOptions options) {
-  settle_effort(options);
+  if (options.effort == Effort::estimate) options.automatic.learn = false;
   if (options.scheduler == auto_name && options.planning == Planning::distributed)
     options.scheduler = "distributed_coloring";
   const bool is_chosen_later = options.scheduler == auto_name;

@@ -52,7 +52,6 @@ struct Made {
   std::optional<Advice> advice;  ///< Only for the scheduler "auto".
   PlanOptions settled_options;   ///< With what "auto" has chosen.
   std::vector<Rival> rivals;     ///< Equal on all ranks; empty where nothing is tried.
-  KeepChoice keep_choice;        ///< Of what they show.
   std::optional<distributed::Palette>
       palette;  ///< Of a plan that was coloured without a matrix: for follow().
 };
