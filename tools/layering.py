@@ -110,7 +110,6 @@ HEADERS = {
     "schedulers": {
         "plan/scheduler",
         "plan/broadcaster",
-        "plan/host_schedule",
         "plan/paths",
         "plan/rows",
     },

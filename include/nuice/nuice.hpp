@@ -27,7 +27,6 @@
 #include "nuice/plan/advise.hpp"
 #include "nuice/plan/at_scale.hpp"
 #include "nuice/plan/broadcaster.hpp"
-#include "nuice/plan/host_schedule.hpp"
 #include "nuice/plan/machine.hpp"
 #include "nuice/plan/packets.hpp"
 #include "nuice/plan/rows.hpp"

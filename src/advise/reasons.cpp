@@ -68,9 +68,8 @@ void explain(Advice& advice) {
     candidate.why_not =
         &candidate == &choice ? "" : why_dearer(candidate, choice, static_cast<double>(advice.reuse));
   }
-  advice.sentence = "Chose " + choice.name() + ": predicted " +
-                    time_text(choice.exchange_s) + " +- " + percent(choice.uncertainty) + " an exchange (" +
-                    basis(choice.predicted_by) + ")";
+  advice.sentence = "Chose " + choice.name() + ": predicted " + time_text(choice.exchange_s) + " +- " +
+                    percent(choice.uncertainty) + " an exchange (" + basis(choice.predicted_by) + ")";
   if (choice.to_bound > 0) advice.sentence += format(", %.2f times the bound", choice.to_bound);
   advice.sentence += "; making and checking the schedule " + time_text(choice.planning_s) + ", over " +
                      std::to_string(advice.reuse) + (advice.reuse == 1 ? " use." : " uses.");

@@ -21,8 +21,6 @@ namespace nuice::mpi {
 
 /// in may be MPI_IN_PLACE.
 void all_reduce(const Communicator& comm, const void* in, void* out, int count, MPI_Datatype type, MPI_Op op);
-/// Of the ranks before this one; 0 on rank 0.
-std::int64_t exclusive_sum(const Communicator& comm, std::int64_t mine);
 void broadcast(const Communicator& comm, void* data, int count, MPI_Datatype type, Rank root);
 /// `count` elements of each rank.
 void all_gather(const Communicator& comm, const void* in, int count, MPI_Datatype type, void* out);

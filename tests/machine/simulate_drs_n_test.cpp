@@ -134,8 +134,8 @@ TEST(Repeats, WithoutEndAreRefused) {
   machine.queue = 1000;
   machine.timeout_s = 1e-6;
   const CommMatrix matrix = three_to_one(Bytes{1} << 40);
-  EXPECT_ERROR(simulate(matrix, make_schedule(matrix, "ac"), machine, {.executor = "async"}), ErrorCode::limit,
-               {"timeouts of a full queue"});
+  EXPECT_ERROR(simulate(matrix, make_schedule(matrix, "ac"), machine, {.executor = "async"}),
+               ErrorCode::limit, {"timeouts of a full queue"});
 }
 
 TEST(Interrupts, EndASimulation) {

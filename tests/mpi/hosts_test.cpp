@@ -279,11 +279,9 @@ TEST(HostPlan, CombinesNothingWhereMemoryCannotBeShared) {
 TEST(HostPlan, AutoAsksTheAdviserAboutHosts) {
   const CommMatrix matrix = uneven(test::world_size());
   for (const bool combine : {false, true}) {
-    mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
-                   {.scheduler = "auto",
-                    .hosts = "2",
-                    .combine = combine,
-                    .automatic = {.machine = "testbed-shallow"}});
+    mpi::Plan plan(
+        MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
+        {.scheduler = "auto", .hosts = "2", .combine = combine, .automatic = {.machine = "testbed-shallow"}});
     ASSERT_NE(plan.advice(), nullptr);
     EXPECT_EQ(plan.advice()->num_ranks, test::world_size() > 1 ? plan.info().num_hosts : 1);
     EXPECT_TRUE(plan.info().combined || !combine);

@@ -128,8 +128,8 @@ struct PlanOptions {
   /// Schedulers that promise link_free need it, and the check then proves it.
   std::string topology = {};
   /// Which ranks share a host (a node), and with it a port: "auto" finds which can share memory, "4" says four on
-  /// each, one host after the other, "0,0,1,1" names every rank's; "1" or empty: every rank has a port of its own. Schedulers that
-  /// promise one_port schedule hosts (make_host_schedule()). With "auto" ranks are scheduled where all are on one host, and where a topology names the ports.
+  /// each, one host after the other, "0,0,1,1" names every rank's; "1" or empty: every rank has a port of its own. For combine,
+  /// shared_memory, once_per_host and the adviser; schedules are of ranks.
   std::string hosts = "auto";
   /// Aggregation. What ranks of one host send those of another in small messages is one message of the network,
   /// and ranks of a host hand each other theirs in memory that they share (docs/adr/0027). Where they cannot share any,

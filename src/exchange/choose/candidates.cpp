@@ -15,7 +15,8 @@ bool tries_on(const PickedMachine& picked, const PlanOptions& options) {
 }
 
 bool predicts_order_only(const PickedMachine& picked, const PlanOptions& options) {
-  return tries_on(picked, options) || (picked.is_nominal && !picked.is_one_host && options.executor == auto_name);
+  return tries_on(picked, options) ||
+         (picked.is_nominal && !picked.is_one_host && options.executor == auto_name);
 }
 
 std::vector<std::string> candidates_for(const PickedMachine& picked, const PlanOptions& options,

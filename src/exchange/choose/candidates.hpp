@@ -24,8 +24,7 @@ bool tries_on(const PickedMachine& picked, const PlanOptions& options);
 bool predicts_order_only(const PickedMachine& picked, const PlanOptions& options);
 
 /// What the MPI library can do on this machine, with the executor that is asked for, if one is. For hosts with
-/// several ranks it is hosts that are scheduled, which schedulers with a network of ranks and those
-/// that forward cannot. The adviser then sees hosts: not what combining saves, and not that all ranks
+/// several ranks without schedulers that need a network of ranks, and those that forward. The adviser then sees hosts: not what combining saves, and not that all ranks
 /// of a host send at once where nothing holds them back, so that a short queue gets more senders than it
 /// counts.
 ///

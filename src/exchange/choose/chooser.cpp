@@ -54,11 +54,14 @@ class Plan::Planner::Chooser {
     settle_shared_memory();
     all_or_none(comm_, [&] {
       if (!has_matrix()) return;
-      const bool order_only = predicts_order_only(picked_, options_);
+      std::vector<std::string> candidates =
+          candidates_for(picked_, options_, for_hosts_, predicts_order_only(picked_, options_));
+      if (for_hosts_)  // which is all that the adviser sees
+        std::erase_if(candidates, [this](const std::string& name) {
+          return !find_scheduler(name.substr(0, name.find(':'))).why_not({.matrix = matrix_}).empty();
+        });
       advice_ = advise(advised(), picked_.machine,
-                       {.reuse = options_.automatic.reuse,
-                        .candidates = candidates_for(picked_, options_, for_hosts_, order_only),
-                        .seed = options_.seed});
+                       {.reuse = options_.automatic.reuse, .candidates = candidates, .seed = options_.seed});
       name_machine();
     });
     if (options_.planning == Planning::root) share_from_rank_0(comm_, advice_);

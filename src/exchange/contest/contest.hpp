@@ -42,9 +42,7 @@ class Contest {
   explicit Contest(std::size_t num_arms, std::int64_t report_lag = 3);
 
   /// Whether the next exchange cannot begin before learn().
-  bool needs_report() const {
-    return state_ == State::reported && number_ + 1 >= reported_at_ + report_lag_;
-  }
+  bool needs_report() const { return state_ == State::reported && number_ + 1 >= reported_at_ + report_lag_; }
   struct Step {
     std::size_t arm = 0;
     bool is_timed = false;

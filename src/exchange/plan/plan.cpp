@@ -134,7 +134,7 @@ void Plan::Planner::make(const Assignment& assignment, PlanOptions options) {
   std::optional<Schedule> made;
   all_or_none(*comm, [&] {
     if (!everywhere && comm->rank() != 0) return;
-    if (assignment.schedule == nullptr) made = make_schedule_for(problem, assignment.scheduler);
+    if (assignment.schedule == nullptr) made = make_schedule(problem, assignment.scheduler.name);
     const Schedule& schedule = made ? *made : *assignment.schedule;
     if (everywhere) {
       slice.table = nuice::slice(problem.matrix, schedule, comm->rank());
