@@ -31,8 +31,6 @@ constexpr std::uint64_t least_reuse_of_memory = 50;
 /// Of the bytes that any network bears from one sender at once, the first flight of TCP (RFC 6928), there is nothing to
 /// choose among executors.
 constexpr Bytes first_flight_bytes = 14336;
-/// Where async was chosen, it is also tried with this option: short queues lose fewer packets if few messages are active.
-constexpr std::string_view few_at_a_time = "async.max_sends=4";
 /// Longer messages are long enough for windows.
 constexpr std::string_view combined_below_a_chunk = "combine=true combine.largest=32KiB";
 
@@ -102,7 +100,6 @@ class Plan::Planner::Chooser {
     for (const Executor& row : executors())
       if (row.is_tried && row.on_mpi && row.name != state_.info.executor && row.carries_out(guarantees))
         add_rival(row, row.tried_with);
-    if (state_.info.executor == "async") add_rival(find_executor("async"), few_at_a_time);
   }
   /// What the user says counts for more than `tried_with`.
   void add_rival(const Executor& row, std::string_view tried_with) {
