@@ -24,8 +24,8 @@ METHODS = [*PEERS, "auto", "rs_n", "coloring", "ac:async", *ORDERS]
 # Where links contend: the same with and without a look at the network.
 FABRIC = [*PEERS, "auto", "coloring:async@blind", "link_coloring:phased"]
 FABRIC += ["link_coloring:async", "rs_nl:async"]
-# Several ranks on a host: without and with a look at hosts, and with combined messages.
-MULTI = [*PEERS, "auto", "coloring:async@blind", "coloring", "ac@combine", "coloring@combine", *ORDERS]
+# Several ranks on a host: with combined messages, too.
+MULTI = [*PEERS, "auto", "coloring", "ac@combine", "coloring@combine", *ORDERS]
 
 
 def methods_for(settings):
