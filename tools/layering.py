@@ -110,11 +110,10 @@ HEADERS = {
     "schedulers": {
         "plan/scheduler",
         "plan/broadcaster",
-        "plan/host_schedule",
         "plan/paths",
         "plan/rows",
     },
-    "advise": {"plan/advise", "plan/wisdom"},
+    "advise": {"plan/advise"},
     "scale": {"plan/at_scale"},
     "mpi": {"mpi/agree", "mpi/discover", "mpi/observer"},
     "exchange/bind": {"mpi/exchange"},

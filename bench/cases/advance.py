@@ -32,7 +32,7 @@ def rows(options):
                     continue
                 for word in options.settings if preset else ["installed"]:
                     each = setting(word, "openmpi")
-                    more = ["--warmup", 1, "--hosts", "auto", "--measure", "--wisdom", "none"]
+                    more = ["--warmup", 1, "--hosts", "auto"]
                     # A short exchange is shorter than clocks and barriers.
                     more += ["--batch", 10] if "KiB" not in name or not preset else []
                     how = {"program": options.bench, "words_before": each.prefix}

@@ -31,7 +31,7 @@ def rows(options):
         ranks = options.ranks if not options.testbed else where.ranks
         for size in options.sizes:
             matrix = matrix_of(ranks, options.partners, size, 1)
-            more = ["--batch", options.batch, "--wisdom", "none"]
+            more = ["--batch", options.batch]
             found = where.several(options.runs, matrix, METHODS, options.reps, *more, ranks=ranks)
             seconds = medians_of(found)
             for method, records in found.items():

@@ -15,7 +15,7 @@ PetscSF is a peer where nuice-bench was built with it, by `make bench-peers`, th
 import numpy as np
 
 import nuice
-from kit import MBIT, MEDIAN, Case, Column, Table, megabits, place, scratch
+from kit import MBIT, MEDIAN, Case, Column, Table, megabits, place
 from kit.patterns import of_network
 
 PEERS = ["alltoallv", "neighbor", "neighbor_init", "isend", "nbx", "petscsf"]
@@ -24,8 +24,8 @@ METHODS = [*PEERS, "auto", "rs_n", "coloring", "ac:async", *ORDERS]
 # Where links contend: the same with and without a look at the network.
 FABRIC = [*PEERS, "auto", "coloring:async@blind", "link_coloring:phased"]
 FABRIC += ["link_coloring:async", "rs_nl:async"]
-# Several ranks on a host: without and with a look at hosts, and with combined messages.
-MULTI = [*PEERS, "auto", "coloring:async@blind", "coloring", "ac@combine", "coloring@combine", *ORDERS]
+# Several ranks on a host: with combined messages, too.
+MULTI = [*PEERS, "auto", "coloring", "ac@combine", "coloring@combine", *ORDERS]
 
 
 def methods_for(settings):
@@ -82,14 +82,14 @@ def phases_apart_s(where, matrix, reps, how):
     return min(record[MEDIAN] for record in records) * loads(matrix, where.settings)[1]
 
 
-def measure(where, options, wisdom):
+def measure(where, options):
     """One row per method, case by case."""
     how = {"program": options.bench, "mpiexec": options.mpiexec}
     words, further = methods_for(where.settings)
     known = known_peers(where, how)
     words = [w for w in words if (w not in PEERS or w in known) and w in (options.methods or words)]
     machine = where.name if where.name in ("fast", "deep") else "shallow"
-    further += ["--machine", f"testbed-{machine}", "--measure", "--wisdom", wisdom]
+    further += ["--machine", f"testbed-{machine}"]
     for name, matrix in of_network(where.settings, options.quick):
         if options.cases not in name:
             continue
@@ -123,8 +123,8 @@ def measure(where, options, wisdom):
 def rows(options):
     for preset in options.presets:
         hosts = 4 if options.quick else 0
-        with place(preset, 0, cc="bbr", hosts=hosts) as where, scratch() as folder:
-            yield from measure(where, options, folder / "wisdom")
+        with place(preset, 0, cc="bbr", hosts=hosts) as where:
+            yield from measure(where, options)
 
 
 def times_as_fast(rows):

@@ -26,7 +26,7 @@ def rows(options):
     for way, pairs in WAYS.items():
         for size in options.sizes:
             matrix = nuice.CommMatrix.from_messages(2, [(*pair, size) for pair in pairs])
-            more = ["--batch", batch_size(size), "--wisdom", "none"]
+            more = ["--batch", batch_size(size)]
             found = here(2).several(options.runs, matrix, [*OURS, *PEERS], options.reps, *more)
             seconds = medians_of(found)
             best = [min(times) for times in zip(*(seconds[peer] for peer in PEERS), strict=True)]

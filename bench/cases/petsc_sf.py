@@ -56,7 +56,7 @@ def run(options, where, program, each, *words):
     """What one start printed, an object per type."""
     library = Path(options.build).absolute() / "src" / "petsc" / "libnuice_petsc.so"
     # Without what earlier runs have found, perhaps with other load.
-    settings = {"PETSC_OPTIONS": f"-dll_append {library} -sf_view", "NUICE_WISDOM": ""}
+    settings = {"PETSC_OPTIONS": f"-dll_append {library} -sf_view"}
     how = {"mpiexec": options.mpiexec, "timeout_s": 580, "settings": settings}
     printed = where.run([*each.prefix, program, *words, *TYPES], **how).stdout
     by_type = {record["type"]: record for record in objects(printed)}

@@ -143,7 +143,7 @@ class Job:
     def cell(self, pattern: str, each: Setting, methods: list[str], reps: int) -> dict:
         """Measured well, each exchange follows an untimed one by the same method: TCP remembers losses."""
         matrix = PATTERNS[pattern](self.where.ranks)
-        more = ["--wisdom", "none", *self.further]
+        more = [*self.further]
         more += ["--settle", 1] if reps >= self.options.reps else []
         jobs = [(methods, 1)]
         if "auto" in methods:

@@ -71,8 +71,7 @@ class Progress {
 /// Ready to run, with the least planning time of several trials: the first one also pays for MPI's
 /// connections.
 inline std::unique_ptr<Method> make_ready(const MethodSpec& spec, const Options& options, Payload& payload) {
-  // A second plan of "auto" that measures would find the wisdom of the first.
-  const int trials = spec.executor == "auto" && options.plan.automatic.measure ? 1 : 3;
+  constexpr int trials = 3;
   auto method = make_method(spec, options, payload);
   PlanningTime least = method->planning;
   for (int trial = 1; trial < trials; ++trial) {

@@ -64,7 +64,7 @@ class PlannedMethod : public Method {
     num_phases = info.num_phases;
     phase_bytes = info.phase_bytes;
     num_hosts = info.num_hosts;
-    if (plan_.advice() != nullptr) choice = {*plan_.advice(), info.predicted_s, info.warning};
+    if (plan_.advice() != nullptr) choice = {*plan_.advice(), info.predicted_s};
   }
 
   std::optional<mpi::ExchangeInfo> learnt() const override { return exchange_->info(); }

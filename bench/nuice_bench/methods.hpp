@@ -25,7 +25,6 @@ struct PlanningTime {
 struct Choice {
   Advice advice;
   double predicted_s;
-  std::string warning;
 };
 
 /// What is known of a method when it is ready.

@@ -241,10 +241,6 @@ inline void add_planning_options(kit::App& app, Options& options) {
            "auto: what to predict with, a shipped machine or FILE.toml; by default a calibrated one");
   kit::add(app, "--reuse", options.plan.automatic.reuse, "auto: how often the plan would be used",
            kit::range(std::uint64_t{1}, std::uint64_t{1} << 53));
-  kit::add_flag(app, "--measure", options.plan.automatic.measure,
-                "auto: time the best few candidates while planning");
-  kit::add(app, "--wisdom", options.plan.automatic.wisdom,
-           "auto: file of measured choices; by default $NUICE_WISDOM or ~/.cache/nuice/wisdom; none");
   kit::add(app, "--seed", options.plan.seed, "of the schedulers that use one");
   kit::add(
       app, "--phase-cost-bytes", options.plan.phase_cost_bytes,

@@ -58,8 +58,7 @@ inline std::optional<double> predicted_s(const Result& result, const std::vector
   const Advice& advice = adviser->choice->advice;
   if (name == advice.choice().name()) return adviser->choice->predicted_s;
   const auto known = std::ranges::find(advice.candidates, name, &Candidate::name);
-  const bool is_predicted =
-      known != advice.candidates.end() && known->applicable && known->predicted_by != Prediction::measurement;
+  const bool is_predicted = known != advice.candidates.end() && known->applicable;
   return is_predicted ? std::optional(known->exchange_s) : std::nullopt;
 }
 
@@ -117,7 +116,6 @@ inline std::string choice_notes(const Result& result) {
                          *ratio > 2 || *ratio < 0.5
                              ? "; machine " + choice.advice.machine + " does not describe this one"
                              : "");
-  if (!choice.warning.empty()) notes += fmt::format("{}: warning: {}\n", result.spec.word, choice.warning);
   return notes;
 }
 
@@ -257,7 +255,6 @@ inline Json prediction_json(const Result& result, const std::vector<Result>& res
   const Choice& choice = *result.choice;
   keys.update({{"choice", choice.advice.choice().name()},
                {"choose_seconds", seconds(result.planning.choose_s)},
-               {"warning", choice.warning},
                {"advice", Json::parse(to_json(choice.advice), nullptr, false)}});
   return keys;
 }

@@ -34,7 +34,7 @@ void register_candidate(nb::module_& module) {
       .def_ro("applicable", &Candidate::applicable)
       .def_prop_ro(
           "predicted_by", [](const Candidate& c) { return prediction_name(c.predicted_by); },
-          "rule, model, simulation or measurement")
+          "rule or simulation")
       .def_ro("phases", &Candidate::phases)
       .def_ro("phase_bytes", &Candidate::phase_bytes)
       .def_ro("planning_s", &Candidate::planning_s, "S: making and checking the schedule once.")

@@ -15,9 +15,9 @@ namespace {
 using Progress = std::function<void(std::string, double)>;
 
 ScaleReport plan(Rank num_ranks, Rank degree, const std::string& pattern, const std::string& sizes,
-                 std::uint64_t seed, double changed, const Progress& progress, Rank ranks_per_host) {
+                 std::uint64_t seed, double changed, const Progress& progress) {
   const Interruptible interruptible;
-  return plan_at_scale({num_ranks, degree, pattern, sizes, seed, changed, ranks_per_host},
+  return plan_at_scale({num_ranks, degree, pattern, sizes, seed, changed},
                        [&](std::string_view step, double done) {
                          const nb::gil_scoped_acquire acquire;
                          progress(std::string(step), done);
@@ -57,7 +57,7 @@ void register_at_scale(nb::module_& module) {
   module.def("scale_sizes", &scale_sizes, "How much ranks send, by name.");
   module.def(
       "plan_at_scale", &plan, nb::arg("num_ranks"), nb::arg("degree"), nb::arg("pattern"), nb::arg("sizes"),
-      nb::arg("seed"), nb::arg("changed"), nb::arg("progress"), nb::arg("ranks_per_host") = 1,
+      nb::arg("seed"), nb::arg("changed"), nb::arg("progress"),
       "Plans with all ranks in this process; progress(step, share done) is called now and then. Raises\n"
       "nuice.Error for unknown names and degrees that a pattern does not have.");
   module.def("modelled_planning_s", &modelled_planning_s, nb::arg("report"), nb::arg("run"),

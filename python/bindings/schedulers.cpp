@@ -11,7 +11,6 @@
 
 #include "bindings.hpp"
 #include "nuice/core/error.hpp"
-#include "nuice/plan/host_schedule.hpp"
 #include "nuice/plan/rows.hpp"
 #include "nuice/plan/scheduler.hpp"
 
@@ -21,17 +20,14 @@ namespace {
 /// The clock runs around `make` alone: what it costs to plan, without looking the row up or crossing
 /// languages.
 std::pair<Schedule, double> make_timed(const CommMatrix& matrix, const std::string& name, std::uint64_t seed,
-                                       Bytes phase_cost_bytes, const Topology* topology, bool prefer_pairs,
-                                       const std::string& hosts) {
+                                       Bytes phase_cost_bytes, const Topology* topology, bool prefer_pairs) {
   const Scheduler& scheduler = find_scheduler(name);
   const Problem problem{matrix, seed, phase_cost_bytes, topology, prefer_pairs};
   if (const std::string reason = scheduler.why_not(problem); !reason.empty()) {
     throw Error(ErrorCode::not_applicable, name + ": " + reason);
   }
-  const std::optional<Hosts> shared =
-      hosts.empty() ? std::nullopt : std::optional(parse_hosts(hosts, matrix.num_ranks()));
   const auto begin = std::chrono::steady_clock::now();
-  Schedule schedule = shared ? make_host_schedule(problem, name, *shared) : scheduler.make(problem);
+  Schedule schedule = scheduler.make(problem);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   return {std::move(schedule), seconds.count()};
 }
@@ -59,9 +55,6 @@ void register_schedulers(nb::module_& module) {
       .def_prop_ro(
           "gathers", [](const Scheduler& s) { return *s.gathers; },
           "Whether every rank needs the whole matrix, or its own sends and receives are enough.")
-      .def_prop_ro(
-          "guarantees_on_hosts", [](const Scheduler& s) { return guarantee_list(host_guarantees(s)); },
-          "What its schedules for hosts with several ranks keep.")
       .def(
           "why_not",
           [](const Scheduler& s, const CommMatrix& matrix, std::uint64_t seed, Bytes phase_cost_bytes,
@@ -84,14 +77,12 @@ void register_schedulers(nb::module_& module) {
   module.def(
       "make_schedule", &make_timed, nb::arg("matrix"), nb::arg("scheduler"), nb::arg("seed") = 0,
       nb::arg("phase_cost_bytes") = default_phase_cost_bytes, nb::arg("topology").none() = nb::none(),
-      nb::arg("prefer_pairs") = false, nb::arg("hosts") = "", without_gil(),
+      nb::arg("prefer_pairs") = false, without_gil(),
       "(schedule, seconds that making it took). The same arguments give the same schedule everywhere.\n"
       "phase_cost_bytes is the cost of a phase in addition to its largest transfer; kpbs looks at it. Rows "
       "that "
       "promise\n"
-      "link_free need a topology; prefer_pairs asks rs_nl for exchanges in pairs. hosts says which ranks "
-      "share "
-      "one, as parse_hosts().\n"
+      "link_free need a topology; prefer_pairs asks rs_nl for exchanges in pairs.\n"
       "Raises nuice.Error for an unknown scheduler or one that is not applicable.");
 }
 

@@ -165,14 +165,12 @@ def plan(
     phase_cost_bytes: int = _core.DEFAULT_PHASE_COST_BYTES,
     topology: Topology | str | None = None,
     prefer_pairs: bool = False,
-    hosts: str = "",
 ) -> Plan:
     """Makes a schedule and checks it. The same arguments give the same schedule on every platform.
 
     phase_cost_bytes is the cost of a phase in addition to its largest transfer, in bytes; kpbs uses it.
     A topology ("torus:8x8", or a Topology) is needed by schedulers with the guarantee link_free; other plans
-    get statistics of its links. prefer_pairs asks rs_nl for exchanges in pairs. hosts says which ranks share
-    a host and its port: "4" for four on each, or "0,0,1,1".
+    get statistics of its links. prefer_pairs asks rs_nl for exchanges in pairs.
     plan_seconds is the median over `repeat` runs. Raises nuice.Error for an unknown
     scheduler (the message lists the known ones) or one that cannot handle the matrix. A wrong schedule is
     not raised but reported: look at `verified`.
@@ -182,12 +180,12 @@ def plan(
         raise Error(f"repeat is {repeat}, it must be at least 1")
     network = _network(topology, matrix)
     runs = [
-        _core.make_schedule(matrix, scheduler, seed, phase_cost_bytes, network, prefer_pairs, hosts)
+        _core.make_schedule(matrix, scheduler, seed, phase_cost_bytes, network, prefer_pairs)
         for _ in range(repeat)
     ]
     schedule = runs[0][0]
     row = _core.find_scheduler(scheduler)
-    guarantees = tuple(row.guarantees_on_hosts if hosts else row.guarantees)
+    guarantees = tuple(row.guarantees)
     return Plan(
         matrix=matrix,
         schedule=schedule,

@@ -295,7 +295,7 @@ def _predict_drs_n(
     try:
         run = simulate_drs_n(matrix, machine, seed, **drs_form(name, early_bytes), timeline=timeline)
     except Error as error:
-        if error.code != "not_applicable":
+        if error.code not in ("not_applicable", "limit"):
             raise
         return Prediction(name, "handshake", None, None, bound_s, str(error).removeprefix("drs_n: "))
     return Prediction(name, "handshake", None, run, bound_s)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What can be done with an advice once it is there: its schedule, which candidates are near the choice, and measured times.
+// What can be done with an advice once it is there: its schedule, and which candidates are near the choice.
 #include <algorithm>
-#include <tuple>
-#include <utility>
 
 #include "advise/candidates.hpp"
 #include "advise/reasons.hpp"
@@ -14,8 +12,7 @@ namespace nuice {
 namespace {
 
 constexpr core::Named<Prediction> predictions[] = {{"rule", Prediction::rule},
-                                                   {"simulation", Prediction::simulation},
-                                                   {"measurement", Prediction::measurement}};
+                                                   {"simulation", Prediction::simulation}};
 
 }  // namespace
 
@@ -39,33 +36,6 @@ Schedule advised_schedule(const CommMatrix& matrix, const Machine& machine, cons
   if (!find_executor(advice.choice().executor).needs_schedule()) return Schedule(matrix.num_ranks());
   if (advice.schedule) return *advice.schedule;
   return make_schedule(advice::problem_of(matrix, machine, advice.seed), advice.choice().scheduler);
-}
-
-Advice with_measurements(Advice advice, std::span<const MeasuredExchange> measured, double uncertainty) {
-  const auto fail = [](const std::string& reason) { throw Error(ErrorCode::invalid_argument, reason); };
-  if (measured.empty()) fail("no candidate was measured");
-  for (const auto& [index, seconds] : measured) {
-    if (index >= advice.candidates.size() || !advice.candidates[index].applicable)
-      fail("measured candidate " + std::to_string(index) + " is none, or not applicable");
-    if (!(seconds > 0))
-      fail("candidate " + advice.candidates[index].name() + " was measured with no time above 0");
-  }
-  const std::string before = advice.choice().scheduler;
-  for (const auto& [index, seconds] : measured) {
-    Candidate& candidate = advice.candidates[index];
-    candidate.predicted_by = Prediction::measurement;
-    candidate.exchange_s = seconds;
-    candidate.total_s = candidate.planning_s / static_cast<double>(advice.reuse) + seconds;
-    candidate.to_bound = advice.bound_s > 0 ? seconds / advice.bound_s : 0;
-    candidate.uncertainty = uncertainty;
-  }
-  std::ranges::stable_sort(advice.candidates, std::less{}, [](const Candidate& c) {
-    return std::tuple(!c.applicable, c.predicted_by != Prediction::measurement, c.total_s);
-  });
-  advice.decided_by = Prediction::measurement;
-  if (advice.choice().scheduler != before) advice.schedule = nullptr;
-  advice::explain(advice);
-  return advice;
 }
 
 }  // namespace nuice

@@ -169,8 +169,14 @@ class Decision {
     candidate.is_simulated = true;
     if (matrix_.num_messages() == 0) return;
     const auto found = [&](double seconds) { set_exchange(candidate, Prediction::simulation, seconds, 0); };
-    if (candidate.planner == nullptr)
-      return found(simulate_drs_n(matrix_, machine_, {.seed = options_.seed}).seconds);
+    if (candidate.planner == nullptr) {
+      try {
+        found(simulate_drs_n(matrix_, machine_, {.seed = options_.seed}).seconds);
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::limit) throw;  // refused without end: the rule stands
+      }
+      return;
+    }
     const std::shared_ptr<const Schedule> made = schedule_of(*candidate.planner);
     const Schedule& schedule = *made;
     candidate.phases = schedule.num_phases();
@@ -303,7 +309,6 @@ class Decision {
 void require_options(const AdviceOptions& options) {
   const auto fail = [](const std::string& reason) { throw Error(ErrorCode::invalid_argument, reason); };
   if (options.reuse < 1) fail("a plan is used at least once: reuse is 0");
-  if (options.predict_by == Prediction::measurement) fail("advise() cannot measure: see with_measurements()");
   if (options.budget_s && !(*options.budget_s >= 0))
     fail("the budget for deciding is negative or not a number");
   if (!(options.machine_uncertainty >= 0)) fail("the machine's uncertainty is negative or not a number");

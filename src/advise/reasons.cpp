@@ -21,8 +21,6 @@ std::string basis(Prediction prediction) {
       return "by the rule of thumb";
     case Prediction::simulation:
       return "simulated";
-    case Prediction::measurement:
-      return "measured";
   }
   return {};
 }
@@ -70,10 +68,8 @@ void explain(Advice& advice) {
     candidate.why_not =
         &candidate == &choice ? "" : why_dearer(candidate, choice, static_cast<double>(advice.reuse));
   }
-  const bool is_measured = choice.predicted_by == Prediction::measurement;
-  advice.sentence = "Chose " + choice.name() + ": " + (is_measured ? "" : "predicted ") +
-                    time_text(choice.exchange_s) + " +- " + percent(choice.uncertainty) + " an exchange (" +
-                    basis(choice.predicted_by) + ")";
+  advice.sentence = "Chose " + choice.name() + ": predicted " + time_text(choice.exchange_s) + " +- " +
+                    percent(choice.uncertainty) + " an exchange (" + basis(choice.predicted_by) + ")";
   if (choice.to_bound > 0) advice.sentence += format(", %.2f times the bound", choice.to_bound);
   advice.sentence += "; making and checking the schedule " + time_text(choice.planning_s) + ", over " +
                      std::to_string(advice.reuse) + (advice.reuse == 1 ? " use." : " uses.");
@@ -84,8 +80,7 @@ void explain(Advice& advice) {
   }
   const std::size_t contenders = advice.num_contenders();
   if (contenders > 1)
-    advice.sentence += " " + std::to_string(contenders) + " candidates are within the error" +
-                       (is_measured ? "." : ": auto.measure=true (nuice-bench --measure) times them.");
+    advice.sentence += " " + std::to_string(contenders) + " candidates are within the error.";
   advice.sentence += how_decided(advice);
 }
 

@@ -5,7 +5,6 @@
 
 #include "nuice/core/executor.hpp"
 #include "nuice/plan/advise.hpp"
-#include "nuice/plan/simulate.hpp"
 
 namespace nuice {
 namespace advice {
@@ -58,17 +57,13 @@ double fluid_work_s(const Traits& t, double transfers, const Machine& machine, b
   return step_s * (2000 + transfers * (70 + 20 * t.hops + others * transfers));
 }
 
-/// Up to a million or so are simulated one by one, later some windows of them for each message (simulate.hpp). A few are in
-/// fluid_work_s() already.
+/// A few are in fluid_work_s() already.
 double refusals_work_s(const Traits& t, const Machine& machine, double exchange_s) {
   constexpr double few = 1e5;
-  constexpr double window = 3 * 4096;
   const double inquiry_s =
       machine.am_send_s + 2 * machine.am_latency_s + 2 * machine.am_handler_s + machine.am_retry_s;
   const double refusals = inquiry_s > 0 ? t.ranks * exchange_s / inquiry_s : 0;
-  const double most =
-      static_cast<double>(default_refusals_one_by_one) + t.messages * std::max(window, 3 * 16 * t.ranks);
-  return step_s * 50 * std::max(0.0, std::min(refusals, most) - few);
+  return step_s * 50 * std::max(0.0, refusals - few);
 }
 
 double packets_work_s(const Traits& t, double packets) {

@@ -49,7 +49,7 @@ constexpr auto texts = std::to_array<Property<Words>>({
     {"scheduler", [](const mpi::Plan& plan) { return plan.info().scheduler; }},
     {"executor", [](const mpi::Plan& plan) { return plan.info().executor; }},
     {"overridden", [](const mpi::Plan& plan) { return plan.info().overridden; }},
-    {"warning", [](const mpi::Plan& plan) { return plan.info().warning; }},
+    {"warning", [](const mpi::Plan&) { return std::string(); }},
     {"advice",
      [](const mpi::Plan& plan) {
        return plan.advice() == nullptr ? std::string() : to_text(*plan.advice());

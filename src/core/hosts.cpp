@@ -24,43 +24,14 @@ Rank parse_number(std::string_view word, std::string_view text) {
   return number;
 }
 
-/// The transfer that used the port of each host in this phase, in one direction.
-class HostPorts {
- public:
-  explicit HostPorts(const Hosts& hosts)
-      : hosts_(hosts), user_(static_cast<std::size_t>(hosts.num_hosts()), no_rank) {}
-
-  /// The rank that has it already; no_rank if it was free.
-  Rank use(Rank rank) {
-    Rank& user = user_[static_cast<std::size_t>(hosts_.host_of(rank))];
-    return user == no_rank ? std::exchange(user, rank) : user;
-  }
-
- private:
-  const Hosts& hosts_;
-  std::vector<Rank> user_;
-};
-
-Violation contention(ViolationKind kind, PhaseId phase, const Transfer& transfer, Rank host, Rank earlier) {
-  const bool sends = kind == ViolationKind::two_sends;
-  return {.kind = kind,
-          .phase = phase,
-          .src = transfer.src,
-          .dst = transfer.dst,
-          .text = "phase " + std::to_string(phase) + ", rank " + std::to_string(transfer.src) + " -> rank " +
-                  std::to_string(transfer.dst) + ": the port of host " + std::to_string(host) +
-                  (sends ? " already sends for rank " : " already receives for rank ") +
-                  std::to_string(earlier)};
-}
-
 }  // namespace
 
 Hosts::Hosts(std::vector<Rank> host_of) : host_of_(std::move(host_of)) {
   std::map<Rank, Rank> number;
   for (Rank rank = 0; rank < num_ranks(); ++rank) {
     Rank& host = host_of_[static_cast<std::size_t>(rank)];
-    const auto [found, is_new] = number.try_emplace(host, num_hosts());
-    if (is_new) first_rank_.push_back(rank);
+    const auto [found, is_new] = number.try_emplace(host, num_hosts_);
+    if (is_new) ++num_hosts_;
     host = found->second;
   }
 }
@@ -100,27 +71,6 @@ CommMatrix host_matrix(const CommMatrix& matrix, const Hosts& hosts) {
   std::vector<Message> messages;
   for (const auto& [pair, bytes] : sums) messages.push_back({pair.first, pair.second, bytes});
   return CommMatrix::from_messages(hosts.num_hosts(), messages);
-}
-
-std::optional<Violation> find_host_contention(const Schedule& schedule, PhaseId phase, const Hosts& hosts) {
-  const Rank num_ranks = hosts.num_ranks();
-  const auto is_rank = [num_ranks](Rank rank) { return rank >= 0 && rank < num_ranks; };
-  HostPorts sends(hosts);
-  HostPorts receives(hosts);
-  for (const Transfer& transfer : schedule.transfers(phase)) {
-    if (!is_rank(transfer.src) || !is_rank(transfer.dst))
-      return Violation{.kind = ViolationKind::bad_rank,
-                       .phase = phase,
-                       .src = transfer.src,
-                       .dst = transfer.dst,
-                       .text = "phase " + std::to_string(phase) + ": a transfer whose end is no rank"};
-    if (hosts.same(transfer.src, transfer.dst)) continue;
-    if (const Rank earlier = sends.use(transfer.src); earlier != no_rank)
-      return contention(ViolationKind::two_sends, phase, transfer, hosts.host_of(transfer.src), earlier);
-    if (const Rank earlier = receives.use(transfer.dst); earlier != no_rank)
-      return contention(ViolationKind::two_receives, phase, transfer, hosts.host_of(transfer.dst), earlier);
-  }
-  return std::nullopt;
 }
 
 }  // namespace nuice

@@ -58,22 +58,6 @@ void all_reduce(const Communicator& comm, const void* in, void* out, int count, 
   result.to(out);
 }
 
-std::int64_t exclusive_sum(const Communicator& comm, std::int64_t mine) {
-  std::int64_t before = 0;
-  if (!comm.watches()) {
-    must(MPI_Exscan(&mine, &before, 1, MPI_INT64_T, MPI_SUM, comm.get()), "MPI_Exscan");
-  } else {
-    Copy own(&mine, 1, MPI_INT64_T);
-    Copy result(nullptr, 1, MPI_INT64_T);
-    MPI_Request request = MPI_REQUEST_NULL;
-    must_naming(comm, MPI_Iexscan(own.get(), result.get(), 1, MPI_INT64_T, MPI_SUM, comm.get(), &request),
-                "MPI_Iexscan");
-    finish(comm, request, "MPI_Iexscan", {&own, &result});
-    result.to(&before);
-  }
-  return comm.rank() == 0 ? 0 : before;  // rank 0's is left undefined
-}
-
 void broadcast(const Communicator& comm, void* data, int count, MPI_Datatype type, Rank root) {
   if (!comm.watches()) {
     must(MPI_Bcast(data, count, type, root, comm.get()), "MPI_Bcast");
@@ -169,16 +153,6 @@ void reduce_scatter(const Communicator& comm, const void* in, void* out, MPI_Dat
               "MPI_Ireduce_scatter_block");
   finish(comm, request, "MPI_Ireduce_scatter_block", {&own, &result});
   result.to(out);
-}
-
-void synchronise(const Communicator& comm) {
-  if (!comm.watches()) {
-    must(MPI_Barrier(comm.get()), "MPI_Barrier");
-    return;
-  }
-  MPI_Request request = MPI_REQUEST_NULL;
-  must_naming(comm, MPI_Ibarrier(comm.get(), &request), "MPI_Ibarrier");
-  finish(comm, request, "MPI_Ibarrier", {});
 }
 
 void receive(const Communicator& comm, void* data, int count, MPI_Datatype type, Rank source, int tag,

@@ -21,8 +21,6 @@ namespace nuice::mpi {
 
 /// in may be MPI_IN_PLACE.
 void all_reduce(const Communicator& comm, const void* in, void* out, int count, MPI_Datatype type, MPI_Op op);
-/// Of the ranks before this one; 0 on rank 0.
-std::int64_t exclusive_sum(const Communicator& comm, std::int64_t mine);
 void broadcast(const Communicator& comm, void* data, int count, MPI_Datatype type, Rank root);
 /// `count` elements of each rank.
 void all_gather(const Communicator& comm, const void* in, int count, MPI_Datatype type, void* out);
@@ -35,7 +33,6 @@ void gather_v(const Communicator& comm, const void* in, int count, MPI_Datatype 
               std::span<const int> counts, std::span<const int> begins, Rank root);
 /// Of the sum over all ranks, element r to rank r.
 void reduce_scatter(const Communicator& comm, const void* in, void* out, MPI_Datatype type, MPI_Op op);
-void synchronise(const Communicator& comm);
 /// Of one message. The memory is the caller's again, whatever happens.
 void receive(const Communicator& comm, void* data, int count, MPI_Datatype type, Rank source, int tag,
              MPI_Status* status = MPI_STATUS_IGNORE);

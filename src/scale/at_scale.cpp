@@ -14,9 +14,7 @@
 #include "scale/changes.hpp"
 #include "scale/patterns.hpp"
 #include "scale/tables_check.hpp"
-#include "schedulers/derived/idle_phases.hpp"
 #include "schedulers/distributed/all_ranks.hpp"
-#include "schedulers/distributed/host_edges.hpp"
 #include "schedulers/distributed/table_of.hpp"
 
 namespace nuice {
@@ -40,28 +38,13 @@ std::uint64_t bytes_of(const PhaseTable& table) {
          table.entries.size() * sizeof(PhaseEntry);
 }
 
-HostEdges hosts_of(const Rows& ranks, Rank ranks_per_host) {
-  const Rank num_hosts = (ranks.num_ranks() + ranks_per_host - 1) / ranks_per_host;
-  std::vector<Rank> sender;
-  sender.reserve(ranks.size());
-  for (Rank rank = 0; rank < ranks.num_ranks(); ++rank) sender.insert(sender.end(), ranks.degree(rank), rank);
-  return host_edges(num_hosts, ranks.size(), [&](std::uint64_t i) {
-    return Between{sender[i] / ranks_per_host, ranks.partners[i] / ranks_per_host, ranks.bytes[i]};
-  });
-}
-
-/// What a node leader keeps of a message of its host in addition: as it is told, and as an edge (exchange/plan/distributed/hosts_first.cpp).
-constexpr std::uint64_t speaker_bytes = 56;
-
 /// The plan that all ranks hold together.
 class Planner {
  public:
-  Planner(Rows sends, Rank ranks_per_host, std::uint64_t seed, const OnScaleProgress& on_progress)
-      : ranks_per_host_(ranks_per_host),
-        ranks_(std::move(sends)),
-        hosts_(ranks_per_host > 1 ? hosts_of(ranks_, ranks_per_host) : HostEdges()),
-        receives_(transposed(edges())),
-        palette_(limits_of(edges(), receives_)),
+  Planner(Rows sends, std::uint64_t seed, const OnScaleProgress& on_progress)
+      : ranks_(std::move(sends)),
+        receives_(transposed(ranks_)),
+        palette_(limits_of(ranks_, receives_)),
         seed_(seed),
         on_progress_(on_progress) {}
 
@@ -70,7 +53,7 @@ class Planner {
     ScaleRun run;
     const auto begin = std::chrono::steady_clock::now();
     {
-      AllRanks world(edges(), receives_, palette_, seed_);
+      AllRanks world(ranks_, receives_, palette_, seed_);
       std::uint64_t all = 0;
       run_rounds(world, palette_, [&](std::uint32_t, std::uint64_t unsettled) {
         all = std::max({all, unsettled, std::uint64_t{1}});
@@ -100,15 +83,7 @@ class Planner {
   }
 
   std::uint64_t num_messages() const { return ranks_.size(); }
-  std::vector<Bytes> limits() { return limits_of(edges(), receives_); }
-  std::uint32_t max_rank_degree() const {
-    std::vector<std::size_t> received(static_cast<std::size_t>(ranks_.num_ranks()), 0);
-    for (const Rank dst : ranks_.partners) ++received[static_cast<std::size_t>(dst)];
-    std::size_t most = 0;
-    for (Rank rank = 0; rank < ranks_.num_ranks(); ++rank)
-      most = std::max({most, ranks_.degree(rank), received[static_cast<std::size_t>(rank)]});
-    return static_cast<std::uint32_t>(most);
-  }
+  std::vector<Bytes> limits() const { return limits_of(ranks_, receives_); }
   std::uint64_t memory_per_rank_bytes() const { return memory_; }
 
  private:
@@ -116,87 +91,39 @@ class Planner {
     if (on_progress_) on_progress_(step, done);
   }
 
-  /// What is coloured: what ranks send, or hosts.
-  Rows& edges() { return ranks_per_host_ > 1 ? hosts_.sends : ranks_; }
-
-  std::uint64_t side_bytes() {
+  std::uint64_t side_bytes() const {
     std::size_t most = 0;
-    for (Rank vertex = 0; vertex < edges().num_ranks(); ++vertex)
-      most = std::max(most, edges().degree(vertex) + receives_.degree(vertex));
-    const std::uint64_t more = ranks_per_host_ > 1 ? speaker_bytes : 0;
-    return most * (sizeof(Rank) + sizeof(Bytes) + sizeof(Colour) + more) + 2 * sizeof(Side) + sizeof(Turn);
+    for (Rank rank = 0; rank < ranks_.num_ranks(); ++rank)
+      most = std::max(most, ranks_.degree(rank) + receives_.degree(rank));
+    return most * (sizeof(Rank) + sizeof(Bytes) + sizeof(Colour)) + 2 * sizeof(Side) + sizeof(Turn);
   }
 
   void number_phases(ScaleRun& run) {
     std::vector<std::uint8_t> used(palette_.size(), 0);
-    for (const Colour colour : edges().colours) used[colour] = 1;
+    for (const Colour colour : ranks_.colours) used[colour] = 1;
     phase_of_ = phases_of(used);
     run.num_phases = static_cast<std::uint32_t>(std::ranges::count(used, 1));
-    if (ranks_per_host_ > 1) deal_inside(run);
     std::vector<Bytes> largest(phase_of_.size(), 0);
     for (std::uint64_t i = 0; i < ranks_.size(); ++i)
       largest[ranks_.colours[i]] = std::max(largest[ranks_.colours[i]], ranks_.bytes[i]);
     run.phase_bytes = std::accumulate(largest.begin(), largest.end(), Bytes{0});
   }
 
-  /// From the phases of hosts to those of their ranks' messages.
-  void deal_inside(ScaleRun& run) {
-    for (std::size_t i = 0; i < hosts_.message.size(); ++i)
-      ranks_.colours[hosts_.message[i]] = static_cast<Colour>(phase_of_[hosts_.sends.colours[i]]);
-    Rows to = transposed(ranks_);
-    for (Rank first = 0; first < ranks_.num_ranks(); first += ranks_per_host_) {
-      sched::IdlePhases idle(ranks_per_host_);
-      const Rank end = std::min(first + ranks_per_host_, ranks_.num_ranks());
-      const auto is_inside = [&](Rank rank) { return rank >= first && rank < end; };
-      for (Rank rank = first; rank < end; ++rank) {
-        const Side in = to.side(rank);
-        const Side out = ranks_.side(rank);
-        for (std::size_t i = 0; i < in.partners.size(); ++i)
-          if (!is_inside(in.partners[i])) idle.mark_receive(rank - first, in.colours[i]);
-        for (std::size_t i = 0; i < out.partners.size(); ++i)
-          if (!is_inside(out.partners[i])) idle.mark_send(rank - first, out.colours[i]);
-      }
-      for (Rank rank = first; rank < end; ++rank) {
-        const Side out = ranks_.side(rank);
-        for (std::size_t i = 0; i < out.partners.size(); ++i)
-          if (is_inside(out.partners[i]))
-            run.num_phases = std::max(run.num_phases, 1 + deal(idle, rank - first, out, i, first));
-      }
-    }
-    phase_of_.resize(run.num_phases);
-    std::iota(phase_of_.begin(), phase_of_.end(), PhaseId{0});
-  }
-
-  static std::uint32_t deal(sched::IdlePhases& idle, Rank sender, const Side& out, std::size_t i,
-                            Rank first) {
-    const std::size_t phase = idle.take_first(sender, out.partners[i] - first);
-    if (phase >= most_colours) throw Error(ErrorCode::limit, "more than 65,534 phases");
-    out.colours[i] = static_cast<Colour>(phase);
-    return static_cast<std::uint32_t>(phase);
-  }
-
   void verify(ScaleRun& run) {
-    Rows rank_receives;
-    if (ranks_per_host_ > 1) rank_receives = transposed(ranks_);
-    Rows& to = ranks_per_host_ > 1 ? rank_receives : receives_;
     const std::uint64_t bytes = side_bytes();
     const auto table = [&](Rank rank) {
       PhaseTable made =
-          table_of(ranks_.side(rank), to.side(rank), phase_of_, run.num_phases, ranks_.num_ranks());
+          table_of(ranks_.side(rank), receives_.side(rank), phase_of_, run.num_phases, ranks_.num_ranks());
       memory_ = std::max(memory_, bytes + bytes_of(made));
       return made;
     };
-    auto violation = check_all(ranks_.num_ranks(), table, [&](double done) { tell("checking", done); });
-    if (!violation && ranks_per_host_ > 1)
-      violation = check_ports(ranks_.num_ranks(), ranks_per_host_, table);
+    const auto violation = check_all(ranks_.num_ranks(), table, [&](double done) { tell("checking", done); });
     run.verified = !violation;
     if (violation) run.violation = violation->text;
   }
 
-  Rank ranks_per_host_;
-  Rows ranks_;  // what they send; with hosts their colours are phases
-  HostEdges hosts_;
-  Rows receives_;  // of edges()
+  Rows ranks_;  // what they send
+  Rows receives_;
   Palette palette_;
   std::uint64_t seed_;
   const OnScaleProgress& on_progress_;
@@ -234,21 +161,14 @@ std::vector<ScaleName> scale_sizes() { return names_of(size_laws()); }
 ScaleReport plan_at_scale(const ScaleProblem& problem, const OnScaleProgress& on_progress) {
   if (!(problem.changed >= 0 && problem.changed <= 1))
     throw Error(ErrorCode::invalid_argument, "share of changed messages: between 0 and 1");
-  if (problem.ranks_per_host < 1) throw Error(ErrorCode::invalid_argument, "ranks of a host: at least 1");
-  const Rank ranks_per_host = std::min(problem.ranks_per_host, std::max(problem.num_ranks, Rank{1}));
-  if (ranks_per_host > 1 && problem.changed > 0)
-    throw Error(ErrorCode::invalid_argument,
-                "changed messages: with several ranks on a host nothing is followed");
   if (on_progress) on_progress("drawing the matrix", 0);
   Planner planner(make_rows(problem.pattern, problem.sizes, problem.num_ranks, problem.degree, problem.seed),
-                  ranks_per_host, problem.seed, on_progress);
+                  problem.seed, on_progress);
   const std::vector<Bytes> limits = planner.limits();
   ScaleReport report{.num_ranks = problem.num_ranks,
                      .num_messages = planner.num_messages(),
                      .max_degree = static_cast<std::uint32_t>(limits.size()),
-                     .whole_message_bytes = std::accumulate(limits.begin(), limits.end(), Bytes{0}),
-                     .max_rank_degree = planner.max_rank_degree(),
-                     .ranks_per_host = ranks_per_host};
+                     .whole_message_bytes = std::accumulate(limits.begin(), limits.end(), Bytes{0})};
   report.plan = planner.run("planning");
   if (problem.changed > 0) {
     report.num_changed = planner.change(problem.changed);
@@ -273,22 +193,12 @@ double modelled_planning_s(const ScaleReport& report, const ScaleRun& run, const
   double total_s = 0;
   for (const ScaleRound& round : run.rounds)
     total_s += letters_s(round.most_in, round.most_out, scale_letter_bytes);
-  const double colours = report.max_degree;
-  const double degree = report.max_rank_degree;
+  const double degree = report.max_degree;
   const auto vector_s = [&](double bytes) { return sum_s + levels * bytes * machine.byte_s; };
   total_s += letters_s(degree, degree, sizeof(Bytes));          // the sources
-  total_s += vector_s(8 * colours) + vector_s(4 * colours);     // limits and the example
+  total_s += vector_s(8 * degree) + vector_s(4 * degree);       // limits and the example
   total_s += vector_s(static_cast<double>(run.num_phases));     // which colours are used
   total_s += letters_s(degree, degree, sizeof(Claim)) + sum_s;  // the check, and whether all found nothing
-  if (report.ranks_per_host > 1) {
-    const double others = report.ranks_per_host - 1;
-    const auto of_a_rank = [&](Bytes bytes) {
-      return 2 * static_cast<Bytes>(report.max_rank_degree) * bytes;
-    };
-    total_s += 2 * letters_s(degree, degree, sizeof(std::int64_t));  // on which hosts partners are
-    total_s += letters_s(others, 0, of_a_rank(24));                  // messages to the first rank of the host
-    total_s += letters_s(0, others, of_a_rank(sizeof(PhaseId)));     // phases from it
-  }
   return total_s;
 }
 

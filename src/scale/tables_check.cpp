@@ -90,31 +90,4 @@ std::optional<Violation> check_all(Rank num_ranks, const std::function<PhaseTabl
   return std::nullopt;
 }
 
-std::optional<Violation> check_ports(Rank num_ranks, Rank ranks_per_host,
-                                     const std::function<PhaseTable(Rank)>& table) {
-  for (Rank first = 0; first < num_ranks; first += ranks_per_host) {
-    const Rank end = std::min(first + ranks_per_host, num_ranks);
-    const auto is_far = [&](Rank rank) { return rank != no_rank && (rank < first || rank >= end); };
-    std::vector<PhaseId> sends;
-    std::vector<PhaseId> receives;
-    for (Rank rank = first; rank < end; ++rank)
-      for (const PhaseEntry& entry : table(rank).entries) {
-        if (is_far(entry.send_partner)) sends.push_back(entry.phase);
-        if (is_far(entry.recv_partner)) receives.push_back(entry.phase);
-      }
-    for (std::vector<PhaseId>* const phases : {&sends, &receives}) {
-      std::ranges::sort(*phases);
-      const auto twice = std::ranges::adjacent_find(*phases);
-      if (twice == phases->end()) continue;
-      const bool is_send = phases == &sends;
-      return Violation{.kind = is_send ? ViolationKind::two_sends : ViolationKind::two_receives,
-                       .phase = *twice,
-                       .text = "phase " + std::to_string(*twice) + ": ranks " + std::to_string(first) +
-                               " to " + std::to_string(end - 1) + " share a host, and two " +
-                               (is_send ? "send" : "receive") + " over its port"};
-    }
-  }
-  return std::nullopt;
-}
-
 }  // namespace nuice::scale

@@ -16,8 +16,4 @@ namespace nuice::scale {
 std::optional<Violation> check_all(Rank num_ranks, const std::function<PhaseTable(Rank)>& table,
                                    const std::function<void(double)>& on_progress);
 
-/// Of hosts of that many ranks, back to back: whether any sends or receives two messages of other hosts in a phase.
-std::optional<Violation> check_ports(Rank num_ranks, Rank ranks_per_host,
-                                     const std::function<PhaseTable(Rank)>& table);
-
 }  // namespace nuice::scale

@@ -113,14 +113,4 @@ std::vector<PhaseId> color_between_nodes(Rank num_nodes, std::span<const Ends> m
   return phases_by_decomposition(RegularGraph(num_nodes, messages, degree), degree, num_messages);
 }
 
-std::vector<PhaseId> color_hosts(const Problem& problem, const Hosts& hosts) {
-  const CommMatrix& matrix = problem.matrix;
-  std::vector<Ends> between;
-  for (MessageId id = 0; id < matrix.num_messages(); ++id)
-    if (!hosts.same(matrix.src(id), matrix.dst(id)))
-      between.push_back({hosts.host_of(matrix.src(id)), hosts.host_of(matrix.dst(id)), id});
-  std::ranges::stable_sort(between, {}, &Ends::src);
-  return color_between_nodes(hosts.num_hosts(), between, matrix.num_messages());
-}
-
 }  // namespace nuice::sched

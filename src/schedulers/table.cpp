@@ -142,8 +142,7 @@ constexpr std::array built_in{
               .expected_unevenness = 0.7,
               .planning_passes = 1,
               .gathers = true,
-              .tried_with = Paces(Pace::at_once, Pace::phases),
-              .phases_between_hosts = color_hosts},
+              .tried_with = Paces(Pace::at_once, Pace::phases)},
     lex,
     alias(lp, "pex", "pairwise exchange: partner i xor k in step k; the same as lp", "001 s.3.2, fig. 2"),
     Scheduler{.name = "rex",
@@ -341,8 +340,7 @@ constexpr std::array built_in{
         .planning_passes = 50,
         .gathers = false,
         .tried_with =
-            Paces::none(),  // for planning without a gather; with one, coloring is quicker and shorter
-        .phases_between_hosts = color_between_hosts},
+            Paces::none()},  // for planning without a gather; with one, coloring is quicker and shorter
 };
 
 core::Table<Scheduler>& table() {

@@ -199,26 +199,6 @@ TEST(Advise, WithoutMessagesThereIsNothingToDecide) {
   EXPECT_EQ(advice.bound_s, 0);
 }
 
-TEST(Advise, MeasurementsDecide) {
-  const CommMatrix matrix = random_regular(8, 3, {4096, 1}, 1);
-  const Advice before = advise(matrix, find_machine("ethernet-10g"));
-  const std::string second = before.candidates[1].name();
-  const std::vector<MeasuredExchange> measured{{0, 5e-3}, {1, 2e-3}};
-  const Advice after = with_measurements(before, measured);
-  EXPECT_EQ(after.choice().name(), second);
-  EXPECT_EQ(after.decided_by, Prediction::measurement);
-  EXPECT_EQ(after.choice().exchange_s, 2e-3);
-  EXPECT_NE(after.sentence.find("measured"), std::string::npos);
-  EXPECT_EQ(after.num_contenders(), 1U);
-  const auto refused = [&](std::vector<MeasuredExchange> times) {
-    EXPECT_ERROR(with_measurements(before, times), ErrorCode::invalid_argument, {"measured"});
-  };
-  refused({});
-  refused({{before.candidates.size(), 1.0}});
-  refused({{0, 0.0}});
-  refused({{0, std::nan("")}});
-}
-
 TEST(Advise, NonsenseIsRefusedBeforeAnyWork) {
   const CommMatrix matrix = random_regular(8, 3, {64, 1}, 1);
   const Machine machine = find_machine("ethernet-1g");
@@ -233,7 +213,6 @@ TEST(Advise, NonsenseIsRefusedBeforeAnyWork) {
   refused({.candidates = {"drs_n:phased"}}, "handshake");
   refused({.candidates = {"rs_n:handshake"}}, "drs_n only");
   refused({.reuse = 0}, "reuse is 0");
-  refused({.predict_by = Prediction::measurement}, "cannot measure");
   refused({.budget_s = -1.0}, "budget");
   refused({.budget_s = std::nan("")}, "budget");
   refused({.candidates = {"drs_n"}}, "active message", ErrorCode::not_applicable);

@@ -229,7 +229,7 @@ static void test_properties(void) {
   MUST(nuice_exchange_wait(x));
   MUST(nuice_exchange_free(&x));
 
-  plan = make_plan("scheduler=auto auto.wisdom=none auto.machine=ethernet-10g");
+  plan = make_plan("scheduler=auto auto.machine=ethernet-10g");
   MUST(nuice_plan_text(plan, "advice", &text));
   CHECK(strstr(text, "coloring") != NULL || num_ranks == 1);
   MUST(nuice_plan_text(plan, "advice_json", &text));

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "mpi/mpi_support.hpp"
+#include "mpi/neighbourhoods.hpp"
 #include "nuice/core/random.hpp"
 
 namespace nuice {
@@ -284,31 +285,7 @@ void expect_neighbours_as_mpi(MPI_Comm comm, int num_in, int num_out) {
   }
 }
 
-/// Periodic and not; two wide, where both neighbours are one rank, and one wide, where they are this one.
-TEST(NeighborAlltoallv, GridsAsMpi) {
-  for (const bool is_periodic : {false, true}) {
-    std::array<int, 3> sizes = {0, 0, 1};
-    MPI_Dims_create(test::world_size(), 3, sizes.data());
-    const std::array<int, 3> periods = {is_periodic ? 1 : 0, 1, is_periodic ? 1 : 0};
-    MPI_Comm grid = MPI_COMM_NULL;
-    MPI_Cart_create(MPI_COMM_WORLD, 3, sizes.data(), periods.data(), 0, &grid);
-    expect_neighbours_as_mpi(grid, 6, 6);
-    MPI_Comm_free(&grid);
-  }
-}
-
-/// Each to the two behind it, to the next one twice.
-TEST(NeighborAlltoallv, DirectedGraphsAsMpi) {
-  const Rank n = test::world_size();
-  const Rank me = test::world_rank();
-  const std::array to = {(me + 1) % n, (me + 2) % n, (me + 1) % n};
-  const std::array from = {(me + n - 1) % n, (me + 2 * n - 2) % n, (me + n - 1) % n};
-  MPI_Comm graph = MPI_COMM_NULL;
-  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 3, from.data(), MPI_UNWEIGHTED, 3, to.data(), MPI_UNWEIGHTED,
-                                 MPI_INFO_NULL, 0, &graph);
-  expect_neighbours_as_mpi(graph, 3, 3);
-  MPI_Comm_free(&graph);
-}
+TEST(NeighborAlltoallv, GridsAndGraphsAsMpi) { test::with_neighbours(expect_neighbours_as_mpi); }
 
 /// Arrivals have the numbers of the blocks.
 TEST(Alltoallv, ArrivalsAreNumberedAsBlocks) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The scheduler "auto": every rank and every run choose alike, what is chosen delivers, and wisdom is used and distrusted.
+// The scheduler "auto": every rank and every run choose alike, and what is chosen delivers.
 #include <unistd.h>
 
 #include <climits>
@@ -24,7 +24,6 @@ CommMatrix some_matrix(std::uint64_t seed = 3, Bytes unit_bytes = 700) {
 
 mpi::PlanOptions automatic(mpi::PlanOptions options = {}) {
   options.scheduler = "auto";
-  if (options.automatic.wisdom.empty()) options.automatic.wisdom = "none";
   return options;
 }
 
@@ -105,7 +104,6 @@ TEST(Auto, EveryRankAndEveryRunChoosesAlike) {
         EXPECT_EQ(plan.info().scheduler, choice.scheduler);
         EXPECT_EQ(plan.info().executor, choice.executor);
         EXPECT_EQ(plan.info().num_phases, matrix.num_messages() == 0 ? 0 : plan.table().num_phases);
-        EXPECT_EQ(plan.info().warning, "");
         EXPECT_NE(plan.advice()->sentence.find("The machine is " + std::string(machine)), std::string::npos);
         expect_delivers(plan);
       }
@@ -114,7 +112,6 @@ TEST(Auto, EveryRankAndEveryRunChoosesAlike) {
 }
 
 TEST(Auto, ChoosesOnRankZeroAsEverywhere) {
-  const Folder folder;
   const CommMatrix matrix = some_matrix();
   const auto compare = [&](const mpi::PlanOptions& options) {
     auto on_root = options;
@@ -125,23 +122,12 @@ TEST(Auto, ChoosesOnRankZeroAsEverywhere) {
     EXPECT_EQ(root.advice()->schedule, nullptr);
     EXPECT_EQ(root.table(), everywhere.table());
     EXPECT_EQ(root.info().predicted_s, everywhere.info().predicted_s);
-    EXPECT_EQ(root.info().warning, everywhere.info().warning);
     expect_delivers(root);
   };
   compare(automatic({.automatic = {.reuse = 50, .machine = "ethernet-10g"}}));
   compare(automatic({.hosts = "2", .automatic = {.machine = "testbed-fast"}}));
   compare(automatic(
       {.automatic = {.reuse = 1, .machine = "ethernet-10g"}}));  // the rule decides, and makes no schedule
-  const auto path = folder.file("wisdom");
-  const auto measured =
-      automatic({.planning = mpi::Planning::root,
-                 .automatic = {.machine = "ethernet-10g", .measure = true, .wisdom = path}});
-  mpi::Plan plan = plan_for(matrix, measured);
-  expect_equal_on_all_ranks(to_json(*plan.advice()));
-  EXPECT_EQ(plan.advice()->decided_by,
-            matrix.num_messages() == 0 ? plan.advice()->decided_by : Prediction::measurement);
-  expect_delivers(plan);
-  compare(automatic({.automatic = {.machine = "ethernet-10g", .wisdom = path}}));  // by what was measured
 }
 
 TEST(Auto, ChoosesWhatAdviseChooses) {
@@ -164,15 +150,12 @@ TEST(Auto, ChoosesWhatAdviseChooses) {
 TEST(Auto, EffortSaysWhatIsMeasured) {
   const CommMatrix matrix = some_matrix();
   for (const auto effort : {mpi::Effort::estimate, mpi::Effort::learn}) {
-    mpi::Plan plan = plan_for(matrix, {.effort = effort, .hosts = "1", .automatic = {.wisdom = "none"}});
+    mpi::Plan plan = plan_for(matrix, {.effort = effort, .hosts = "1"});
     test::BoundPlan bound(plan);
     bound.exchange_once();
     const bool tries = bound.exchange.info().methods.size() > 1;
     EXPECT_TRUE(effort == mpi::Effort::learn || !tries);
   }
-  const mpi::Plan measured = plan_for(
-      matrix, {.effort = mpi::Effort::measure, .automatic = {.machine = "ethernet-10g", .wisdom = "none"}});
-  EXPECT_EQ(measured.advice()->decided_by == Prediction::measurement, matrix.num_messages() > 0);
 }
 
 TEST(Auto, KeepsToTheExecutorThatIsAskedFor) {
@@ -205,14 +188,11 @@ TEST(Auto, OnlyRankZerosFilesAndEnvironmentCount) {
   folder.write("mine.toml", machine_text(machine));
   const CommMatrix matrix = some_matrix();
   setenv("NUICE_MACHINE", world_rank() == 0 ? folder.file("mine.toml").c_str() : "no-such-machine", 1);
-  setenv("NUICE_WISDOM", world_rank() == 0 ? folder.file("wisdom").c_str() : "/no/such/place", 1);
   mpi::PlanOptions options{.scheduler = "auto"};
   const mpi::Plan plan = plan_for(matrix, options);
   unsetenv("NUICE_MACHINE");
-  unsetenv("NUICE_WISDOM");
   EXPECT_EQ(plan.advice()->machine, folder.file("mine.toml"));
   EXPECT_EQ(plan.advice()->choice().exchange_s > 0.1, matrix.num_messages() > 0);
-  EXPECT_EQ(plan.info().warning, "");
   expect_equal_on_all_ranks(to_json(*plan.advice()));
 }
 
@@ -227,107 +207,6 @@ TEST(Auto, SaysWhenTheMachineIsAGuess) {
   const mpi::Plan calibrated = plan_for(some_matrix(), automatic());
   EXPECT_EQ(calibrated.advice()->machine, folder.file("config/nuice/shared-memory.toml"));
   unsetenv("XDG_CONFIG_HOME");
-}
-
-// ---- measuring and wisdom
-
-TEST(Auto, WhatWasMeasuredIsWisdom) {
-  const Folder folder;
-  const CommMatrix matrix = some_matrix();
-  auto options = automatic(
-      {.automatic = {.machine = "ethernet-10g", .measure = true, .wisdom = folder.file("w/wisdom")}});
-  mpi::Plan measured = plan_for(matrix, options);
-  expect_delivers(measured);
-  expect_equal_on_all_ranks(to_json(*measured.advice()));
-  EXPECT_EQ(measured.info().warning, "");
-  if (matrix.num_messages() == 0) return;  // nothing to measure: no wisdom
-  const Candidate& choice = measured.advice()->choice();
-  EXPECT_EQ(choice.predicted_by, Prediction::measurement);
-  EXPECT_NE(measured.advice()->sentence.find("measured"), std::string::npos);
-  const WisdomFile file = read_wisdom(options.automatic.wisdom);
-  ASSERT_EQ(file.entries.size(), 1U);
-  EXPECT_EQ(file.entries[0].scheduler + ":" + file.entries[0].executor, choice.name());
-  EXPECT_EQ(file.entries[0].measured_s, choice.exchange_s);
-  EXPECT_GT(file.entries[0].predicted_s, 0);
-  // How many depends on what was measured: one report decides between methods that differ by a factor of three.
-  EXPECT_GE(file.entries[0].repetitions, 1);
-  EXPECT_NE(measured.advice()->sentence.find("(mean of " + std::to_string(file.entries[0].repetitions) + ")"),
-            std::string::npos)
-      << measured.advice()->sentence;
-  MPI_Barrier(MPI_COMM_WORLD);
-
-  for (const bool again : {true, false}) {  // nothing is measured a second time
-    options.automatic.measure = again;
-    const mpi::Plan wise = plan_for(matrix, options);
-    EXPECT_EQ(wise.advice()->choice().name(), choice.name());
-    EXPECT_EQ(wise.advice()->choice().exchange_s, choice.exchange_s);
-    EXPECT_NE(wise.advice()->sentence.find("Wisdom"), std::string::npos) << wise.advice()->sentence;
-    EXPECT_EQ(wise.info().warning, "");
-  }
-  options.automatic.reuse = 1'000'000;
-  EXPECT_EQ(plan_for(matrix, options).advice()->sentence.find("Wisdom"), std::string::npos) << "another key";
-}
-
-/// Writes wisdom that says `scheduler:executor` for this plan.
-void lie(const std::string& path, const CommMatrix& matrix, const std::string& scheduler,
-         const std::string& executor, const Machine& machine = find_machine("ethernet-10g")) {
-  if (world_rank() == 0) {
-    fs::remove(path);
-    char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length = 0;
-    MPI_Get_library_version(library, &length);
-    const WisdomKey key = wisdom_key(
-        matrix, machine, 1, std::string(library) + " " + mpi::PlanOptions{.scheduler = "auto"}.text());
-    const WisdomEntry entry{.key = key,
-                            .scheduler = scheduler,
-                            .executor = executor,
-                            .predicted_s = 1e-9,
-                            .measured_s = 1e-9,
-                            .repetitions = 1000};
-    EXPECT_EQ(add_wisdom(path, {&entry, 1}), "");
-  }
-  MPI_Barrier(MPI_COMM_WORLD);
-}
-
-TEST(Auto, WisdomThatLiesOrIsDamagedIsNotFollowed) {
-  const Folder folder;
-  // Many messages, one reuse: no plan that takes long to make can pay off.
-  const CommMatrix matrix = random_density(world_size(), 1, {.unit_bytes = 1, .max_units = 1 << 20}, 8);
-  const std::string path = folder.file("wisdom");
-  const auto options = automatic({.automatic = {.reuse = 1, .machine = "ethernet-10g", .wisdom = path}});
-  const std::string honest = plan_for(matrix, options).advice()->choice().name();
-  lie(path, matrix, "coloring", "phased");
-  mpi::Plan misled = plan_for(matrix, options);
-  if (matrix.num_messages() > 0) {  // an empty matrix needs no plan
-    EXPECT_EQ(misled.advice()->choice().name(), "coloring:phased") << "this one could be true";
-  }
-  expect_delivers(misled);
-
-  lie(path, matrix, "rex", "async");  // rex forwards: async cannot carry it
-  mpi::Plan plan = plan_for(matrix, options);
-  EXPECT_EQ(plan.advice()->choice().name(), honest);
-  EXPECT_NE(plan.info().warning.find("rex:async"), std::string::npos);
-  expect_equal_on_all_ranks(plan.info().warning);
-
-  // On a machine that sends in no time at all only planning counts: birkhoff takes too long to be true.
-  Machine fast = find_machine("ethernet-10g");
-  fast = {.name = "fast", .summary = "", .topology = fast.topology, .byte_s = 1e-15};
-  folder.write("fast.toml", machine_text(fast));
-  lie(path, matrix, "birkhoff", "phased", fast);
-  const auto on_fast =
-      automatic({.automatic = {.reuse = 1, .machine = folder.file("fast.toml"), .wisdom = path}});
-  const mpi::Plan quick = plan_for(matrix, on_fast);
-  if (world_size() == 8) {
-    EXPECT_NE(quick.advice()->choice().scheduler, "birkhoff");
-    EXPECT_NE(quick.info().warning.find("birkhoff:phased"), std::string::npos);
-  }
-
-  folder.write("wisdom", "no wisdom at all\n");
-  mpi::Plan careful = plan_for(matrix, options);
-  EXPECT_EQ(careful.advice()->choice().name(), honest);
-  EXPECT_NE(careful.info().warning.find("no wisdom"), std::string::npos);
-  expect_equal_on_all_ranks(careful.info().warning);
-  expect_delivers(careful);
 }
 
 // ---- errors

@@ -67,7 +67,7 @@ TEST(Distributed, IsThePlanOfOneWhoKnowsAll) {
 }
 
 /// Hosts that are pretended: blocks, all on one, and ranks spread over two.
-TEST(Distributed, PlansHostsFirst) {
+TEST(Distributed, PlansRanksOfHostsAlike) {
   const Rank n = test::world_size();
   std::string spread;
   for (Rank r = 0; r < n; ++r) spread += (r > 0 ? "," : "") + std::to_string((r + 1) % 2);
@@ -135,8 +135,6 @@ TEST(Distributed, FailsOnAllRanksAlike) {
   const mpi::Plan by_default(MPI_COMM_WORLD, std::vector<Partner>{},
                              {.planning = mpi::Planning::distributed});
   EXPECT_EQ(by_default.info().scheduler, "distributed_coloring");
-  test::expect_same_error(ErrorCode::not_applicable, "hosts with several ranks for the scheduler lp",
-                          [&] { plan({}, {.scheduler = "lp", .hosts = "2"}); });
   test::expect_same_error(ErrorCode::not_applicable, "combines no messages",
                           [&] { plan({}, {.hosts = "2", .combine = true}); });
   test::expect_same_error(ErrorCode::invalid_argument, "hosts \"2x\"", [&] { plan({}, {.hosts = "2x"}); });

@@ -211,7 +211,7 @@ TEST(Follow, TriesNothingOfThePlanBefore) {
       if (rank != without && rank != test::world_rank()) all.push_back({rank, bytes});
     return all;
   };
-  const mpi::PlanOptions options{.hosts = "1", .automatic = {.wisdom = "none"}};
+  const mpi::PlanOptions options{.hosts = "1"};
   const mpi::Plan first(MPI_COMM_WORLD, row(100, -1), options);
   mpi::Plan second = first.follow(row(200, n - 1));
   test::BoundPlan bound(second);
@@ -243,7 +243,7 @@ TEST_F(FollowOn, MakesThePlanOfThoseThatAreLeft) {
        {std::string("scheduler=coloring"), std::string("scheduler=lp planning=root"),
         "scheduler=distributed_coloring planning=distributed distributed.gather=0 " + half,
         "scheduler=coloring executor=phased " + half, "scheduler=coloring " + (n > 1 ? list : ""),
-        std::string("auto.wisdom=none hosts=1")}) {
+        std::string("hosts=1")}) {
     SCOPED_TRACE(text);
     const mpi::PlanOptions options = mpi::PlanOptions::parse(text);
     const mpi::Plan first(MPI_COMM_WORLD, row_of(sizes), options);

@@ -235,14 +235,13 @@ TEST(HostPlan, AutoSharesMemoryOnOneHost) {
   const CommMatrix matrix = uneven(test::world_size());
   for (const mpi::Planning planning : {mpi::Planning::everywhere, mpi::Planning::root}) {
     mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
-                   {.scheduler = "auto", .planning = planning, .automatic = {.wisdom = "none"}});
+                   {.scheduler = "auto", .planning = planning});
     EXPECT_EQ(plan.info().shared_memory, test::world_size() > 1);
     EXPECT_EQ(plan.follow(plan.destinations()).info().shared_memory, test::world_size() > 1);
     for (const mpi::PlanOptions& other :
          {mpi::PlanOptions{.executor = "async"}, mpi::PlanOptions{.automatic = {.reuse = 10}}}) {
       mpi::PlanOptions options = other;
       options.scheduler = "auto";
-      options.automatic.wisdom = "none";
       EXPECT_FALSE(mpi::Plan(MPI_COMM_WORLD, plan.destinations(), options).info().shared_memory);
     }
     EXPECT_EQ(plan.advice()->sentence.find("through memory that the host's ranks share") != std::string::npos,
@@ -280,11 +279,9 @@ TEST(HostPlan, CombinesNothingWhereMemoryCannotBeShared) {
 TEST(HostPlan, AutoAsksTheAdviserAboutHosts) {
   const CommMatrix matrix = uneven(test::world_size());
   for (const bool combine : {false, true}) {
-    mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
-                   {.scheduler = "auto",
-                    .hosts = "2",
-                    .combine = combine,
-                    .automatic = {.machine = "testbed-shallow", .wisdom = "none"}});
+    mpi::Plan plan(
+        MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
+        {.scheduler = "auto", .hosts = "2", .combine = combine, .automatic = {.machine = "testbed-shallow"}});
     ASSERT_NE(plan.advice(), nullptr);
     EXPECT_EQ(plan.advice()->num_ranks, test::world_size() > 1 ? plan.info().num_hosts : 1);
     EXPECT_TRUE(plan.info().combined || !combine);
@@ -303,7 +300,7 @@ TEST(HostPlan, AutoCombinesWhereOneMessageTakesThePlaceOfSeveral) {
                       .hosts = "2",
                       .planning = planning,
                       .combining = {.largest_bytes = largest},
-                      .automatic = {.machine = "testbed-shallow", .wisdom = "none"}});
+                      .automatic = {.machine = "testbed-shallow"}});
       EXPECT_EQ(plan.info().combined, largest == 16);
       EXPECT_EQ(plan.follow(plan.destinations()).info().combined, largest == 16);
       const std::string said = std::to_string(n * (n - 2)) + " messages of at most 16 bytes between hosts";

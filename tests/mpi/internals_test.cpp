@@ -6,7 +6,6 @@
 #include <chrono>
 #include <numeric>
 
-#include "exchange/plan/distributed/hosts_first.hpp"
 #include "mpi/call.hpp"
 #include "mpi/discover/gather.hpp"
 #include "mpi/host/meeting.hpp"
@@ -183,29 +182,6 @@ TEST(Meeting, RanksWithOneNumberFindEachOther) {
   meets([](Rank) { return 7; });
   meets([](Rank r) { return r; });
   meets([&](Rank r) { return r % 3 * n; });
-}
-
-/// Exchanges of 87 segments: one that is retransmitted is more than half a percent of one of them, and says nothing.
-TEST(HostPorts, UsedTwiceInAPhaseAreAnErrorOfAll) {
-  const Communicator comm(MPI_COMM_WORLD, 0);
-  const Rank n = comm.num_ranks();
-  if (n < 4) return;
-  std::vector<Rank> near = {0, 1};
-  if (comm.rank() > 1) near = {comm.rank()};
-  const HostPlace place = place_among_hosts(comm, near);
-  EXPECT_EQ(place.num_hosts, n - 1);
-  EXPECT_EQ(place.host, std::max(0, comm.rank() - 1));
-  SparseExchange sparse(comm, 40);
-  const auto matrix =
-      CommMatrix::from_messages(n, std::vector<Message>{{0, 1, 8}, {0, 2, 8}, {1, 3, 8}, {2, 1, 8}});
-  const auto check_by = [&](const std::vector<PhaseId>& phases) {
-    check_host_ports(comm, sparse, slice(matrix, Schedule::of_whole_messages(matrix, phases, 3), comm.rank()),
-                     place);
-  };
-  EXPECT_NO_THROW(check_by({0, 1, 2, 1}));  // what stays on the host uses no port
-  EXPECT_NO_THROW(check_by({0, 1, 0, 1}));
-  test::expect_same_error(ErrorCode::mismatch, "phase 1: ranks 0 and 1 of one host both send over its port",
-                          [&] { check_by({0, 1, 1, 2}); });
 }
 
 }  // namespace

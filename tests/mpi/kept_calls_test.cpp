@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "mpi/mpi_support.hpp"
+#include "mpi/neighbourhoods.hpp"
 #include "nuice/core/random.hpp"
 #include "nuice/mpi/alltoallv.hpp"
 
@@ -191,30 +192,7 @@ void expect_neighbours_as_mpi(MPI_Comm comm, int num_in, int num_out) {
   }
 }
 
-/// Two wide, where both neighbours are one rank, and one wide, where they are this one.
-TEST_F(KeptCalls, NeighboursOfGridsAsMpi) {
-  for (const int is_periodic : {0, 1}) {
-    std::array<int, 3> sizes = {0, 0, 1};
-    MPI_Dims_create(test::world_size(), 3, sizes.data());
-    const std::array<int, 3> periods = {is_periodic, 1, is_periodic};
-    MPI_Comm grid = MPI_COMM_NULL;
-    MPI_Cart_create(MPI_COMM_WORLD, 3, sizes.data(), periods.data(), 0, &grid);
-    expect_neighbours_as_mpi(grid, 6, 6);
-    MPI_Comm_free(&grid);
-  }
-}
-
-TEST_F(KeptCalls, NeighboursOfDirectedGraphsAsMpi) {
-  const Rank n = test::world_size();
-  const Rank me = test::world_rank();
-  const std::array to = {(me + 1) % n, (me + 2) % n, (me + 1) % n};
-  const std::array from = {(me + n - 1) % n, (me + 2 * n - 2) % n, (me + n - 1) % n};
-  MPI_Comm graph = MPI_COMM_NULL;
-  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 3, from.data(), MPI_UNWEIGHTED, 3, to.data(), MPI_UNWEIGHTED,
-                                 MPI_INFO_NULL, 0, &graph);
-  expect_neighbours_as_mpi(graph, 3, 3);
-  MPI_Comm_free(&graph);
-}
+TEST_F(KeptCalls, NeighboursOfGridsAndGraphsAsMpi) { test::with_neighbours(expect_neighbours_as_mpi); }
 
 /// In the first call all ranks have the same error, and the communicator stays good.
 TEST_F(KeptCalls, FirstCallAgrees) {

@@ -48,13 +48,13 @@ TEST(OptionText, IsReadBackToTheSame) {
                             .watchdog_s = 0.1,
                             .async = {.max_sends = 7},
                             .phased = {.in_flight = 2},
-                            .automatic = {.measure = true}};
+                            .automatic = {.learn = false}};
   const std::string text = options.text();
   EXPECT_EQ(PlanOptions::parse(text).text(), text);
   EXPECT_EQ(text,
             "scheduler=link_coloring executor=async phase_cost=4611686018427387904 topology=\"file:a b\" "
             "planning=root "
-            "watchdog=0.1 async.max_sends=7 phased.in_flight=2 auto.measure=true");
+            "watchdog=0.1 async.max_sends=7 phased.in_flight=2 auto.learn=false");
 }
 
 TEST(OptionText, EveryOptionHasANameAndASentence) {
@@ -71,7 +71,7 @@ TEST(OptionText, SaysWhatIsWrong) {
   expect_refused("option seed is a whole number, not \"-1\"", "seed=-1");
   expect_refused("option seed is a whole number, not \"18446744073709551616\"", "seed=18446744073709551616");
   expect_refused("option check is true or false, not \"yes\"", "check=yes");
-  expect_refused("option effort is one of estimate, learn, measure, not \"much\"", "effort=much");
+  expect_refused("option effort is one of estimate, learn, not \"much\"", "effort=much");
   expect_refused("option planning is one of everywhere, root, distributed, not \"here\"", "planning=here");
   expect_refused("option device.chunk is wrong: no unit here is called 'KB/s'", "device.chunk=3KB/s");
   expect_refused("option device.chunk is a whole number of bytes, not \"0.3B\"", "device.chunk=0.3B");

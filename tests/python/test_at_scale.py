@@ -32,14 +32,6 @@ def test_json_has_the_figures(nuice_main) -> None:
     assert found["follow"]["letters_to_planning"] < 0.2
 
 
-def test_hosts_first(nuice_main) -> None:
-    found = figures(nuice_main, "--ranks", "1000", "--degree", "12", "--ranks-per-host", "8")
-    assert found["ranks_per_host"] == 8
-    assert 8 * 11 < found["max_degree"] <= 8 * 12
-    assert found["max_degree"] <= found["phases"] <= found["max_degree"] + 2
-    assert found["verified"] is True
-
-
 def test_stencils_take_as_many_phases_as_partners_in_two_rounds(nuice_main) -> None:
     found = figures(nuice_main, "--ranks", "700", "--degree", "26", "--pattern", "stencil")
     assert (found["phases"], found["rounds"]) == (26, 2)
@@ -75,7 +67,6 @@ def test_people_read_a_table(nuice_main) -> None:
         (["--ranks", "10", "--degree", "10"], ["degree 10"]),
         (["--machine", "abacus"], ["abacus"]),
         (["--changed", "2"], ["changed"]),
-        (["--changed", "0.1", "--ranks-per-host", "2"], ["host", "followed"]),
     ],
 )
 def test_what_it_refuses(nuice_main, arguments: list[str], words: list[str]) -> None:

@@ -140,19 +140,3 @@ def test_compare_covers_the_table_in_its_order() -> None:
     assert [c.scheduler for c in comparisons] == [row.name for row in ROWS]
     assert all(c.plan is not None and c.plan.verified and c.plan.seed == 5 for c in comparisons)
     assert all(c.plan.plan_seconds > 0 for c in comparisons if c.plan)
-
-
-@pytest.mark.parametrize("name", ["coloring", "rs_n", "bruck_kport", "rex", "ac"])
-@pytest.mark.parametrize("hosts", ["4", "3", "0,0,1,1,2,2,0,0,1,1,2,2"])
-def test_schedules_for_hosts_deliver_and_forward_where_the_row_does(name: str, hosts: str) -> None:
-    matrix = nuice.random_regular(12, 11, unit_bytes=100, seed=1)
-    plan = nuice.plan(matrix, name, hosts=hosts)
-    assert plan.verified
-    row = nuice.find_scheduler(name)
-    assert ("direct" in plan.guarantees) == ("direct" in row.guarantees)
-    assert plan.guarantees == tuple(row.guarantees_on_hosts)
-
-
-def test_hosts_that_are_none_are_refused() -> None:
-    with pytest.raises(nuice.Error, match='hosts "x"'):
-        nuice.plan(nuice.random_regular(4, 1), "rex", hosts="x")

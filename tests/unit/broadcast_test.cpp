@@ -127,5 +127,15 @@ TEST(Broadcast, CheckerNamesTheFirstFault) {
   }
 }
 
+TEST(Broadcast, SlicesTellWhomToHearAndWhomToTell) {
+  const BroadcastSchedule schedule = make_broadcast("reb", 8, 0);  // 001 fig. 9
+  const BroadcastTable four = slice(schedule, 4);
+  EXPECT_EQ(four.receive, (BroadcastStep{0, 0}));
+  EXPECT_EQ(four.sends, (std::vector<BroadcastStep>{{1, 6}, {2, 5}}));
+  EXPECT_EQ(slice(schedule, 0).receive, std::nullopt);
+  EXPECT_EQ(slice(schedule, 0).sends.size(), 3U);
+  EXPECT_FALSE(slice(make_broadcast("lib", 3, 0, std::vector<Rank>{1}), 2).takes_part());
+}
+
 }  // namespace
 }  // namespace nuice

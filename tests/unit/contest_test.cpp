@@ -141,26 +141,11 @@ TEST(Contest, OneSlowExchangeIsNoReason) {
 }
 
 TEST(Contest, OfMoreThanTwoExchangesTheLongestIsLeftOut) {
-  Contest contest(2, {.report_lag = 6});
+  Contest contest(2, 6);
   std::vector<double> heard;
   const auto times = [](std::size_t arm, std::int64_t n) { return arm == 1 ? 0.11 : n == 12 ? 50 : 0.1; };
   run(contest, 30, times);
   EXPECT_NEAR(contest.standings().mean_s(0), 0.1, 1e-9);
-}
-
-/// Rounds follow one another, and no report is waited for.
-TEST(Contest, RehearsesWithoutExchangesBetween) {
-  Contest contest(3, Contest::rehearsal);
-  int exchanges = 0;
-  while (!contest.standings().is_settled() && exchanges < 200) {
-    const Contest::Step step = contest.next();
-    ++exchanges;
-    if (!step.is_timed || !contest.add(step.arm, std::vector{0.3, 0.1, 0.29}[step.arm])) continue;
-    EXPECT_TRUE(contest.needs_report());
-    contest.learn(std::vector(contest.report().begin(), contest.report().end()));
-  }
-  EXPECT_EQ(contest.standings().best(), 1U);
-  EXPECT_LT(exchanges, 20);
 }
 
 /// A rank, with several active exchanges; the oldest ends first.

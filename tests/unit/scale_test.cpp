@@ -228,39 +228,6 @@ TEST(AtScale, UniformSizesNeedFewLetters) {
   EXPECT_LE(report.plan.letters, 12 * report.num_messages);
 }
 
-TEST(AtScale, SchedulesHostsFirst) {
-  for (const char* sizes : {"equal", "uniform"})
-    for (const Rank per_host : {3, 8, 1000, std::numeric_limits<Rank>::max()}) {
-      SCOPED_TRACE(std::string(sizes) + ", " + std::to_string(per_host) + " ranks a host");
-      const ScaleReport report = plan_at_scale(
-          {.num_ranks = 500, .degree = 10, .sizes = sizes, .seed = 3, .ranks_per_host = per_host});
-      EXPECT_TRUE(report.plan.verified) << report.plan.violation;
-      EXPECT_EQ(report.max_rank_degree, 10);
-      EXPECT_GE(report.plan.num_phases, report.max_degree);
-      if (per_host >= 500) {
-        EXPECT_EQ(report.ranks_per_host, 500);
-        EXPECT_EQ(report.max_degree, 0);  // nothing leaves the host
-        EXPECT_LE(report.plan.num_phases, 20);
-      } else {
-        EXPECT_LE(report.plan.num_phases, report.max_degree * 1.06 + 1);
-      }
-    }
-}
-
-TEST(TablesCheck, FindsTwoAtAPort) {
-  const CommMatrix matrix = CommMatrix::from_messages(4, std::vector<Message>{{0, 2, 8}, {1, 3, 8}});
-  for (const bool at_once : {false, true}) {
-    const auto schedule = Schedule::of_whole_messages(matrix, std::vector<PhaseId>{0, at_once ? 0U : 1U}, 2);
-    const auto table = [&](Rank rank) { return slice(matrix, schedule, rank); };
-    EXPECT_FALSE(check_ports(4, 1, table));
-    const auto found = check_ports(4, 2, table);
-    EXPECT_EQ(found.has_value(), at_once);
-    if (found) {
-      EXPECT_EQ(found->text, "phase 0: ranks 0 to 1 share a host, and two send over its port");
-    }
-  }
-}
-
 TEST(AtScale, RefusesWhatItCannotDo) {
   const auto with = [](auto change) {
     ScaleProblem problem{.num_ranks = 10, .degree = 3};

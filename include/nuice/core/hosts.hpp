@@ -4,19 +4,15 @@
 //   const Hosts hosts = parse_hosts("4", 32);   // ranks 0..3 on host 0, 4..7 on host 1, ...
 //   const CommMatrix between = host_matrix(matrix, hosts);
 //
-// Between ranks of one host there is memory and no port, so they are never contention. host_schedule.hpp makes schedules
-// for hosts, nuice::mpi::PlanOptions::hosts plans with them.
+// nuice::mpi::PlanOptions::hosts plans with them.
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "nuice/core/check.hpp"
 #include "nuice/core/comm_matrix.hpp"
-#include "nuice/core/schedule.hpp"
 
 namespace nuice {
 
@@ -27,10 +23,8 @@ class Hosts {
   explicit Hosts(std::vector<Rank> host_of);
 
   Rank num_ranks() const { return static_cast<Rank>(host_of_.size()); }
-  Rank num_hosts() const { return static_cast<Rank>(first_rank_.size()); }
+  Rank num_hosts() const { return num_hosts_; }
   Rank host_of(Rank rank) const { return host_of_[static_cast<std::size_t>(rank)]; }
-  /// The lowest rank of a host, which speaks for it where messages are combined.
-  Rank first_rank(Rank host) const { return first_rank_[static_cast<std::size_t>(host)]; }
   bool same(Rank a, Rank b) const { return host_of(a) == host_of(b); }
   /// The ranks of this rank's host, itself included, ascending. O(ranks).
   std::vector<Rank> ranks_beside(Rank rank) const;
@@ -39,7 +33,7 @@ class Hosts {
 
  private:
   std::vector<Rank> host_of_;
-  std::vector<Rank> first_rank_;  // by host
+  Rank num_hosts_ = 0;
 };
 
 /// "4": four consecutive ranks on each host; "0,0,1,1": the host of every rank.
@@ -49,9 +43,5 @@ Hosts parse_hosts(std::string_view text, Rank num_ranks);
 /// How many bytes each host has for each other; messages inside a host are left out. O(m log m).
 /// Requires as many ranks as the matrix has.
 CommMatrix host_matrix(const CommMatrix& matrix, const Hosts& hosts);
-
-/// Contention for a host's port in one phase: the first host that sends to other hosts twice in it, or receives from them
-/// twice. The law of schedules for hosts is that there is none. Trusts nothing in the schedule, as check().
-std::optional<Violation> find_host_contention(const Schedule& schedule, PhaseId phase, const Hosts& hosts);
 
 }  // namespace nuice

@@ -32,9 +32,8 @@ enum class Planning {
 
 /// How much may be measured to choose a method, as FFTW's planner flags.
 enum class Effort {
-  estimate,  ///< Nothing: AutoOptions::learn and measure are off.
-  learn,     ///< The exchanges themselves show it (AutoOptions::learn).
-  measure    ///< Candidates are timed while planning, too (AutoOptions::measure).
+  estimate,  ///< Nothing: AutoOptions::learn is off.
+  learn      ///< The exchanges themselves show it (AutoOptions::learn).
 };
 
 /// Options of the executor async.
@@ -108,12 +107,6 @@ struct AutoOptions {
   /// predicted, and the first exchanges try several executors, of which the fastest stays (docs/adr/0050). Every rank must then come
   /// to the end of an exchange for others to end the third one after it. false: what is predicted is taken.
   bool learn = true;
-  /// Whether to time the candidates that the prediction cannot tell apart, at their real sizes with buffers of their own,
-  /// which takes about a second; the fastest is the choice, and is kept as wisdom.
-  bool measure = false;
-  /// A file with wisdom (wisdom.hpp); empty: default_wisdom_path(); "none": no wisdom. A choice found there
-  /// replaces predicting and measuring.
-  std::string wisdom = {};
 };
 
 /// Must be equal on all ranks.
@@ -135,8 +128,8 @@ struct PlanOptions {
   /// Schedulers that promise link_free need it, and the check then proves it.
   std::string topology = {};
   /// Which ranks share a host (a node), and with it a port: "auto" finds which can share memory, "4" says four on
-  /// each, one host after the other, "0,0,1,1" names every rank's; "1" or empty: every rank has a port of its own. Schedulers that
-  /// promise one_port schedule hosts (make_host_schedule()). With "auto" ranks are scheduled where all are on one host, and where a topology names the ports.
+  /// each, one host after the other, "0,0,1,1" names every rank's; "1" or empty: every rank has a port of its own. For combine,
+  /// shared_memory, once_per_host and the adviser; schedules are of ranks.
   std::string hosts = "auto";
   /// Aggregation. What ranks of one host send those of another in small messages is one message of the network,
   /// and ranks of a host hand each other theirs in memory that they share (docs/adr/0027). Where they cannot share any,

@@ -57,7 +57,6 @@ struct PlanInfo {
   double schedule_s = 0;   ///< Time to make the schedule and this rank's table.
   double check_s = 0;      ///< Time of nuice::check(); 0 without it.
   double predicted_s = 0;  ///< "auto": the exchange time that was expected before anything was measured.
-  std::string warning;     ///< Wisdom that was not used or not written, in words; usually empty.
 };
 
 /// A checked schedule for one communication matrix, sliced for this rank.

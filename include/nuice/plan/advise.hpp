@@ -31,9 +31,8 @@ namespace nuice {
 
 /// Where a predicted exchange time is from. Later ones are better and more expensive.
 enum class Prediction {
-  rule,         ///< In closed form from degrees and sizes; no schedule was made.
-  simulation,   ///< The schedule was made and simulated.
-  measurement,  ///< The caller timed it: with_measurements().
+  rule,        ///< In closed form from degrees and sizes; no schedule was made.
+  simulation,  ///< The schedule was made and simulated.
 };
 
 std::string_view prediction_name(Prediction prediction);
@@ -107,8 +106,7 @@ struct Advice {
   std::shared_ptr<const Schedule> schedule = nullptr;
 
   const Candidate& choice() const { return candidates.front(); }
-  /// How many of the first candidates cannot be told from the choice, itself included: their ranges overlap. These are
-  /// worth measuring.
+  /// How many of the first candidates cannot be told from the choice, itself included: their ranges overlap.
   std::size_t num_contenders() const;
 };
 
@@ -126,16 +124,6 @@ Advice advise(const CommMatrix& matrix, const Machine& machine, const AdviceOpti
 
 /// The choice's schedule, made again if deciding has not made it. Empty for drs_n. Throws Error as make_schedule().
 Schedule advised_schedule(const CommMatrix& matrix, const Machine& machine, const Advice& advice);
-
-struct MeasuredExchange {
-  std::size_t candidate;  ///< Index into Advice::candidates.
-  double seconds;
-};
-
-/// The advice once some candidates have been timed: their exchange_s are the measured ones, with `uncertainty`, and the
-/// choice is among them. Advice::schedule is dropped if the choice changes.
-/// Throws Error invalid_argument for an index that is none or not applicable, a time that is not above 0, or no time at all.
-Advice with_measurements(Advice advice, std::span<const MeasuredExchange> measured, double uncertainty = 0.1);
 
 /// A table of all candidates and the reasons, for people.
 std::string to_text(const Advice& advice);

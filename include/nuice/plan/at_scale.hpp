@@ -28,8 +28,6 @@ struct ScaleProblem {
   std::uint64_t seed = 0;          ///< Of the matrix and of the plan.
   /// Afterwards so large a share of the messages, 0 to 1, gets other partners, and the plan follows.
   double changed = 0;
-  /// Number of consecutive ranks that share a host and its port: hosts are coloured, their first ranks are the leaders.
-  Rank ranks_per_host = 1;
 };
 
 /// What one can choose by name.
@@ -62,10 +60,8 @@ struct ScaleRun {
 struct ScaleReport {
   Rank num_ranks = 0;
   std::uint64_t num_messages = 0;
-  std::uint32_t max_degree = 0;  ///< Of ranks, or of hosts: what one sends to, or receives from, other hosts.
-  Bytes whole_message_bytes = 0;  ///< W (bounds.hpp), likewise.
-  std::uint32_t max_rank_degree = 0;
-  Rank ranks_per_host = 1;
+  std::uint32_t max_degree = 0;
+  Bytes whole_message_bytes = 0;  ///< W (bounds.hpp).
   ScaleRun plan = {};
   /// Most that one rank had at once: its messages, its letters, room for a turn, and then its table.
   std::uint64_t memory_per_rank_bytes = 0;
@@ -77,8 +73,8 @@ struct ScaleReport {
 /// Told now and then: which step, and how much of it is done, 0 to 1.
 using OnScaleProgress = std::function<void(std::string_view step, double done)>;
 
-/// Throws Error invalid_argument for unknown names, a degree that the pattern does not have, shares outside 0 to 1 and changes of hosts,
-/// limit where a rank, or a host, has 65,535 messages or more.
+/// Throws Error invalid_argument for unknown names, a degree that the pattern does not have, shares outside 0 to 1,
+/// limit where a rank has 65,535 messages or more.
 ScaleReport plan_at_scale(const ScaleProblem& problem, const OnScaleProgress& on_progress = {});
 
 /// Modelled, not measured: how long a machine would take for the rounds of a run by LogGP, to learn senders and limits before
@@ -88,7 +84,6 @@ ScaleReport plan_at_scale(const ScaleProblem& problem, const OnScaleProgress& on
 ///   rounds * (in * receive_overhead + out * send_overhead + (in + out) * letter * byte + 2 * (latency + route * hop) + sum)
 ///   sum = barrier_s + barrier_level_s * ceil(log2(ranks))
 ///
-/// With several ranks on a host they also ask partners for their hosts and tell their first rank what they have, and it tells them the phases.
 /// `route` is the longest of the machine's network, which may be smaller than that number of ranks needs.
 double modelled_planning_s(const ScaleReport& report, const ScaleRun& run, const Machine& machine);
 

@@ -96,11 +96,6 @@ struct Scheduler {
   std::string_view alias_of =
       {};  ///< The row with the same algorithm, under its first name. The adviser tries that one.
 
-  /// For hosts with several ranks, which have a port each (host_schedule.hpp): by message its phase, in none of which a host sends or
-  /// receives two of other hosts. What stays inside a host is not looked at. Without it `make` schedules the hosts' matrix, and what one
-  /// host sends another is contiguous.
-  std::vector<PhaseId> (*phases_between_hosts)(const Problem&, const Hosts&) = nullptr;
-
   /// The exchanges of the scheduler "auto" try it on themselves, where small messages are many: it forwards, and sends few large ones.
   bool is_tried_for_small = false;
 

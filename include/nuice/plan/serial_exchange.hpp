@@ -9,7 +9,6 @@
 #include <span>
 #include <vector>
 
-#include "nuice/core/broadcast.hpp"
 #include "nuice/core/phase_table.hpp"
 
 namespace nuice {
@@ -32,14 +31,5 @@ struct ReceiveBuffer {
 /// may then be partly written.
 void exchange_serially(std::span<const PhaseTable> tables, std::span<const std::vector<SendBuffer>> send,
                        std::span<const std::vector<ReceiveBuffer>> receive);
-
-/// Carries out a broadcast step by step: for every rank r that receives,
-///   buffers[r][0 .. bytes) = buffers[root][0 .. bytes)
-/// tables[r]: slice of rank r. buffers[r]: its buffer, anything for ranks that take no part.
-/// Throws Error mismatch (a send without its receive, or by a rank that does not have the message yet; pair
-/// and step are named) or invalid_argument (a buffer missing or too small, a negative size); buffers may then
-/// be partly written.
-void broadcast_serially(std::span<const BroadcastTable> tables, std::span<const ReceiveBuffer> buffers,
-                        Bytes bytes);
 
 }  // namespace nuice

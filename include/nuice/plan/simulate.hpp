@@ -40,9 +40,6 @@ std::string_view when_busy_name(DrsWhenBusy when_busy);
 /// By name. Throws Error invalid_argument that lists the known names.
 DrsWhenBusy find_when_busy(std::string_view name);
 
-/// Number of refusals in a run (a second or so) after which similar ones are counted and not simulated.
-inline constexpr std::uint64_t default_refusals_one_by_one = std::uint64_t{1} << 20;
-
 struct DrsOptions {
   std::uint64_t seed = 0;  ///< Draws every rank's order of destinations.
   std::optional<double> retry_delay_s =
@@ -50,8 +47,6 @@ struct DrsOptions {
   bool record_timeline = false;
   DrsWhenBusy when_busy = DrsWhenBusy::refuse;
   Bytes early_bytes = 0;  ///< `list` only: the next is granted when at most this number of bytes is left.
-  /// The number of refusals that are simulated one by one. A timeline has a gap where they were not.
-  std::uint64_t refusals_one_by_one = default_refusals_one_by_one;
 };
 
 enum class Activity {
@@ -107,7 +102,8 @@ Simulation simulate(const CommMatrix& matrix, const Schedule& schedule, const Ma
 /// the receiver by an active message; refused, it tries its next destination. Beyond the paper (DrsWhenBusy::list) the
 /// receiver keeps the refused in a list. A message of more than early_bytes then counts as two transfers.
 /// Throws Error mismatch as above, not_applicable for a machine on which an inquiry takes no time, invalid_argument for
-/// early_bytes below 0, limit if an inquiry takes so little compared with the rest that a double cannot tell.
+/// early_bytes below 0, limit if an inquiry takes so little compared with the rest that a double cannot tell, or after 2^22
+/// refusals.
 Simulation simulate_drs_n(const CommMatrix& matrix, const Machine& machine, const DrsOptions& options = {});
 
 /// No execution of any schedule is faster: the most bytes through a port, at the port's speed, plus what one message

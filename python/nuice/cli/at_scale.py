@@ -37,14 +37,6 @@ def plan_at_scale(
         float,
         typer.Option(metavar="SHARE", help="Then this share of the messages gets other partners."),
     ] = 0.0,
-    ranks_per_host: Annotated[
-        int,
-        typer.Option(
-            parser=whole_number(1, MOST_RANKS),
-            metavar="N",
-            help="Ranks that share a host and its port: then hosts are scheduled.",
-        ),
-    ] = 1,
     machine: Annotated[
         str, typer.Option(metavar="NAME,...", help="Machines whose planning time is modelled.")
     ] = "slingshot-dragonfly,ib-ndr-fattree",
@@ -62,13 +54,13 @@ def plan_at_scale(
 
     def figures(num_ranks: int, share: float) -> dict[str, Any]:
         with _progress(num_ranks) as tell:
-            report = _core.plan_at_scale(num_ranks, degree, pattern, sizes, seed, share, tell, ranks_per_host)
+            report = _core.plan_at_scale(num_ranks, degree, pattern, sizes, seed, share, tell)
         return _figures(report, machines)
 
     with OutputFiles() as out:
         picture = out.picture(plot)
         result = {"pattern": pattern, "degree": degree, "sizes": sizes, "seed": seed}
-        result |= {"ranks_per_host": ranks_per_host} | figures(ranks, changed)
+        result |= figures(ranks, changed)
         if picture:
             fewer = [
                 2**k for k in range(FEWEST_DRAWN.bit_length() - 1, ranks.bit_length(), 2) if 2**k < ranks
@@ -152,9 +144,8 @@ def _run_lines(figures: dict[str, Any]) -> dict[str, str]:
 
 
 def _show(console: Any, result: dict[str, Any]) -> None:
-    whose = "max degree" if result["ranks_per_host"] == 1 else "at a host's port at most"
     lines = {
-        "ranks": f"{result['ranks']}  ({result['messages']} messages, {whose} {result['max_degree']})",
+        "ranks": f"{result['ranks']}  ({result['messages']} messages, max degree {result['max_degree']})",
         **_run_lines(result),
         "memory": f"{output.size_text(result['memory_per_rank_bytes'])} at the rank that needs most",
     }

@@ -64,7 +64,7 @@ def exchange_on_hosts(matrix: CommMatrix, reps: int, out: Path) -> dict[str, Any
         once = [find_program("nuice-testbed"), "once", "--hosts", str(matrix.num_ranks), *NETWORK]
         once += ["--mpiexec", find_program("mpiexec"), "--timeout", str(TIMEOUT_S)]
         start = [*once, "--ports", str(ports), "--counters", str(counters)]
-        more = ["--settle", "1", "--warmup", str(LEARNING), "--wisdom", "none"]
+        more = ["--settle", "1", "--warmup", str(LEARNING)]
         records = run_bench(matrix.num_ranks, out / "network.mtx", METHODS, reps, start=start, more=more)
         seen, counts = json.loads(ports.read_text()), json.loads(counters.read_text())
     tuned = _with_settings(once, matrix.num_ranks, out / "network.mtx", reps)

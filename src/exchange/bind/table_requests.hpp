@@ -69,11 +69,19 @@ struct TableElements {
 };
 TableElements list_elements(const PhaseTable& table, const Layout& layout);
 
-/// A rank's message to itself, where it has datatypes: MPI copies it.
+/// Plain bytes of a rank's message to itself.
+struct SelfCopy {
+  const void* from = nullptr;
+  void* to = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// A rank's message to itself: its bytes are copied; where it has datatypes MPI does so.
 struct SelfMessage {
+  std::vector<SelfCopy> copies;
   std::vector<Datatype> types;
-  Segment from;
-  Segment to;
+  Segment from = {};
+  Segment to = {};
 
   /// tag: of messages of this rank to itself.
   void copy(const Communicator& comm, int tag) const;

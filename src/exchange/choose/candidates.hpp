@@ -24,22 +24,13 @@ bool tries_on(const PickedMachine& picked, const PlanOptions& options);
 bool predicts_order_only(const PickedMachine& picked, const PlanOptions& options);
 
 /// What the MPI library can do on this machine, with the executor that is asked for, if one is. For hosts with
-/// several ranks it is hosts that are scheduled, which schedulers with a network of ranks and those
-/// that forward cannot. The adviser then sees hosts: not what combining saves, and not that all ranks
+/// several ranks without schedulers that need a network of ranks, and those that forward. The adviser then sees hosts: not what combining saves, and not that all ranks
 /// of a host send at once where nothing holds them back, so that a short queue gets more senders than it
 /// counts.
 ///
 /// Where only the order is predicted, all leaves at once in that order: windows belong to the sockets.
 std::vector<std::string> candidates_for(const PickedMachine& picked, const PlanOptions& options,
                                         bool for_hosts, bool order_only);
-
-/// All that decides next to matrix, machine and reuse. What was measured with one MPI says little of another.
-std::string setting_text(const PlanOptions& options, bool for_hosts);
-
-/// Indices of candidates, ascending: the first of each executor among those that the prediction cannot tell
-/// apart, as predictions of one executor are wrong together; then the best of the others. Where nothing is
-/// known of the network no prediction tells executors apart.
-std::vector<std::size_t> worth_trying(const Advice& advice, bool is_nominal);
 
 /// Messages between hosts that can be combined, and the pairs of hosts that have any.
 struct SmallMessages {

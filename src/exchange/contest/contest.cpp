@@ -14,14 +14,16 @@ constexpr std::int64_t most_between_rounds = 256;
 /// Likewise, but soon, after another arm was adopted, which only trials have seen (simulated:
 /// docs/explanation/contests.md).
 constexpr std::int64_t most_after_a_change = 15;
+/// What trials may cost, of all exchanges.
+constexpr double budget = 0.05;
 constexpr std::int64_t least_exchanges = 2;  // the first is not timed
 constexpr int reports_in_a_row = 2;          // one may be an outlier
 constexpr double clock_s = 1e-9;             // what clocks count in: no time is below, and none is 0
 
 }  // namespace
 
-Contest::Contest(std::size_t num_arms, const Rules& rules)
-    : rules_(rules), standings_(num_arms), tallies_(num_arms), report_(num_arms, 0.0) {
+Contest::Contest(std::size_t num_arms, std::int64_t report_lag)
+    : report_lag_(report_lag), standings_(num_arms), tallies_(num_arms), report_(num_arms, 0.0) {
   turns_.reserve(num_arms);
 }
 
@@ -37,9 +39,9 @@ Contest::Step Contest::next() {
 void Contest::begin_round() {
   state_ = State::in_round;
   const auto exchanges = static_cast<double>(number_ - origin_);
-  double left = std::max(1.0, rules_.budget * exchanges) - spent_;  // the first challenger gets a look
+  double left = std::max(1.0, budget * exchanges) - spent_;  // the first challenger gets a look
   turns_.clear();
-  turns_.push_back({standings_.best(), turn_length(standings_.best(), left)});
+  turns_.push_back({standings_.best(), 1});  // it is timed between rounds, too
   for (std::size_t i = 0; i < standings_.size(); ++i) {
     const std::size_t arm = (i + static_cast<std::size_t>(rounds_)) % standings_.size();
     if (arm == standings_.best() || !standings_.is_in(arm)) continue;
@@ -50,17 +52,14 @@ void Contest::begin_round() {
   at_in_turn_ = 0;
 }
 
-/// As much of a turn as what is left of the budget allows, which it takes; 0: nothing.
+/// Of a challenger: as much of a turn as what is left of the budget allows, which it takes; 0: nothing.
 std::int64_t Contest::turn_length(std::size_t arm, double& left) const {
   const double usual_s = standings_.mean_s(standings_.best());
-  const bool is_best = arm == standings_.best();
   const bool is_first_look = standings_.num_reports(arm) == 0;
-  if (is_best && rules_.rests) return 1;  // it is timed between rounds, too
   const double exchanges = is_first_look ? 1 : std::round(time_slice_s / std::max(usual_s, clock_s));
   const std::int64_t least = is_first_look ? 1 : least_exchanges;
   const double wanted =
       std::clamp(exchanges, static_cast<double>(least), static_cast<double>(most_between_rounds));
-  if (is_best) return static_cast<std::int64_t>(wanted);
   const double loss = standings_.loss(arm);
   const auto length = static_cast<std::int64_t>(std::min(wanted, left / loss));
   if (length < least) return 0;
@@ -131,7 +130,7 @@ double Contest::cost_of_round(std::span<const double> of_all) const {
 void Contest::place_round(bool is_changed) {
   const bool is_soon = standings_.is_contested() && turns_.size() > 1;
   const std::int64_t most = is_soon ? 1 : is_changed ? most_after_a_change : most_between_rounds;
-  const std::int64_t apart = rules_.rests ? std::clamp<std::int64_t>(reported_at_ - origin_, 1, most) : 0;
+  const std::int64_t apart = std::clamp<std::int64_t>(reported_at_ - origin_, 1, most);
   round_begin_ = std::max(number_ + 1, reported_at_ + apart);
 }
 

@@ -29,7 +29,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -39,21 +38,11 @@ namespace nuice::exchange {
 
 class Contest {
  public:
-  struct Rules {
-    std::int64_t report_lag = 3;  ///< Exchanges from a report to the one that waits for it.
-    double budget = 0.05;         ///< What trials may cost, of all exchanges.
-    bool rests = true;            ///< Whether there are exchanges between two rounds.
-  };
-  /// Of exchanges that serve nothing else.
-  static constexpr Rules rehearsal{0, std::numeric_limits<double>::infinity(), false};
-
-  explicit Contest(std::size_t num_arms) : Contest(num_arms, Rules()) {}
-  Contest(std::size_t num_arms, const Rules& rules);
+  /// report_lag: exchanges from a report to the one that waits for it.
+  explicit Contest(std::size_t num_arms, std::int64_t report_lag = 3);
 
   /// Whether the next exchange cannot begin before learn().
-  bool needs_report() const {
-    return state_ == State::reported && number_ + 1 >= reported_at_ + rules_.report_lag;
-  }
+  bool needs_report() const { return state_ == State::reported && number_ + 1 >= reported_at_ + report_lag_; }
   struct Step {
     std::size_t arm = 0;
     bool is_timed = false;
@@ -90,7 +79,7 @@ class Contest {
   double cost_of_round(std::span<const double> of_all) const;
   void place_round(bool is_changed);
 
-  Rules rules_;
+  std::int64_t report_lag_;
   Standings standings_;
   State state_ = State::resting;
   std::int64_t number_ = 0;  // of the exchange that began last

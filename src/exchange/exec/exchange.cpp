@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 
 #include "core/text/names.hpp"
@@ -23,18 +22,13 @@ void Exchange::State::start() {
   quiet_s_ = last_look_s_ = 0;
   Trace& trace = arrivals.trace();
   trace.note(Trace::Kind::start);
-  copy_to_itself();
+  if (self_message) self_message->copy(*comm, self_tag);
   if (run) {
     if (run->always_follows()) follow();
     run->start();
     if (trace.is_on()) follow();
   }
   standing = Standing::running;
-}
-
-void Exchange::State::copy_to_itself() const {
-  for (const auto& [from, to, bytes] : self) std::memcpy(to, from, bytes);
-  if (self_message) self_message->copy(*comm, self_tag);
 }
 
 bool Exchange::State::advance(bool block) {
@@ -65,7 +59,7 @@ void Exchange::State::follow() {
   if (follows_) return;
   follows_ = true;
   arrivals.start();
-  if (!self.empty() || self_message || self_is_copied_by_run) arrivals.land_copied(comm->rank());
+  if (self_message || self_is_copied_by_run) arrivals.land_copied(comm->rank());
   if (run) run->follow();
 }
 

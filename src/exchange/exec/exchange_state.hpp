@@ -19,13 +19,6 @@
 
 namespace nuice::mpi {
 
-/// A rank's message to itself, or a part of it, in bytes.
-struct SelfCopy {
-  const void* from = nullptr;
-  void* to = nullptr;
-  std::size_t bytes = 0;
-};
-
 /// Of a running exchange on a device's memory: the streams that the user has named.
 struct StreamUse {
   void* start = nullptr;  ///< Null: the legacy default stream.
@@ -40,7 +33,6 @@ struct Exchange::State {
   State* left_before = nullptr;  // of those that were left to MPI
   std::unique_ptr<Run> run;      // none: nothing to do
   ExchangeInfo info;
-  std::vector<SelfCopy> self;
   std::optional<SelfMessage> self_message;
   std::vector<std::byte> staged;  // what is sent in place: the message to itself copies it there
   int self_tag = 0;
@@ -69,7 +61,6 @@ struct Exchange::State {
   static void release(std::unique_ptr<State> state) noexcept;
 
  private:
-  void copy_to_itself() const;
   void follow();
   /// Tells exchanges apart.
   std::int64_t number() const { return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(this)); }

@@ -2,7 +2,6 @@
 #include "exchange/exec/parts.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "core/text/names.hpp"
@@ -22,7 +21,7 @@ namespace {
 }  // namespace
 
 PartsRun::PartsRun(const Binding& binding, std::span<const Partner> destinations,
-                   std::span<const Partner> sources, OwnMessage own)
+                   std::span<const Partner> sources, std::optional<SelfMessage> own)
     : comm_(binding.comm), arrivals_(binding.arrivals), own_(std::move(own)), own_tag_(binding.tag + 1) {
   int level = MPI_THREAD_SINGLE;
   must(MPI_Query_thread(&level), "MPI_Query_thread");
@@ -136,9 +135,8 @@ void PartsRun::release(Message& message) {
 void PartsRun::begin(Message& message) {
   if (message.request != no_index) {
     requests_.start(message.request, message.request + 1);
-  } else {
-    for (const auto& [from, to, bytes] : own_.copies) std::memcpy(to, from, bytes);
-    if (own_.message) own_.message->copy(*comm_, own_tag_);
+  } else if (own_) {
+    own_->copy(*comm_, own_tag_);
   }
   message.is_begun.store(true, std::memory_order_release);
 }

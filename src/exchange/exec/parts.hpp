@@ -29,17 +29,11 @@
 
 namespace nuice::mpi {
 
-/// A rank's message to itself, in one of the two forms that bind() has.
-struct OwnMessage {
-  std::vector<SelfCopy> copies;
-  std::optional<SelfMessage> message;
-};
-
 class PartsRun : public Run {
  public:
   /// Takes the message to itself out of the exchange, whose start() would copy it. destinations, sources: in the user's order.
   PartsRun(const Binding& binding, std::span<const Partner> destinations, std::span<const Partner> sources,
-           OwnMessage own);
+           std::optional<SelfMessage> own);
 
   /// As ready() and arrived() count from now on: all messages that the user has given, of which the listed ones are those with bytes.
   /// receives: the place of each listed one among num_receives.
@@ -82,7 +76,7 @@ class PartsRun : public Run {
 
   std::shared_ptr<const Communicator> comm_;
   Arrivals& arrivals_;
-  OwnMessage own_;
+  std::optional<SelfMessage> own_;
   int own_tag_;
   bool is_multiple_ = false;  // any thread may call MPI
   std::vector<Datatype> types_;

@@ -2,7 +2,6 @@
 #include "exchange/learn/learning_run.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <optional>
 #include <utility>
 
@@ -11,28 +10,16 @@
 
 namespace nuice::mpi {
 LearningRun::LearningRun(std::vector<BoundMethod> methods, const PhaseTable& table, Arrivals& arrivals,
-                         const std::shared_ptr<const Communicator>& comm, int tag, KeepChoice keep)
+                         const std::shared_ptr<const Communicator>& comm, int tag)
     : methods_(std::move(methods)),
       arrivals_(arrivals),
       contest_(methods_.size()),
-      reports_(std::make_unique<Reports>(comm, tag, methods_.size())),
-      keep_(std::move(keep)),
-      is_rank_0_(comm->rank() == 0) {
+      reports_(std::make_unique<Reports>(comm, tag, methods_.size())) {
   for (const Partner& source : table.sources)
     if (source.rank != table.rank && source.bytes > 0) arrivals_.expect_pieces(source.rank, 1);
 }
 
-LearningRun::~LearningRun() {
-  Reports::leave(std::move(reports_));
-  const exchange::Standings& known = contest_.standings();
-  const std::size_t best = known.best();
-  if (!is_rank_0_ || !keep_ || known.num_reports(best) == 0) return;
-  try {
-    keep_(methods_[best], known.mean_s(best), known.num_reports(best));
-  } catch (const std::exception&) {
-    // A destructor cannot tell; the next run begins as this one did.
-  }
-}
+LearningRun::~LearningRun() { Reports::leave(std::move(reports_)); }
 
 template <typename Act>
 auto LearningRun::timed(Act&& act) {

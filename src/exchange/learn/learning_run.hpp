@@ -14,7 +14,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,15 +36,12 @@ struct BoundMethod {
   std::string name() const { return scheduler + ":" + executor + (options.empty() ? "" : "@" + options); }
 };
 
-/// What becomes of what was learnt, when the exchange is freed: on rank 0, once something is known.
-using KeepChoice = std::function<void(const BoundMethod& best, double mean_s, int blocks)>;
-
 class LearningRun : public Run {
  public:
   /// methods: the one chosen beforehand first. arrivals: of the exchange, which expects one piece from every source of `table`. comm
   /// and tag: of the reports.
   LearningRun(std::vector<BoundMethod> methods, const PhaseTable& table, Arrivals& arrivals,
-              const std::shared_ptr<const Communicator>& comm, int tag, KeepChoice keep);
+              const std::shared_ptr<const Communicator>& comm, int tag);
   ~LearningRun() override;
 
   void start() override;
@@ -75,8 +71,6 @@ class LearningRun : public Run {
   Arrivals& arrivals_;
   exchange::Contest contest_;
   std::unique_ptr<Reports> reports_;
-  KeepChoice keep_;
-  bool is_rank_0_;
 
   // of the exchange that runs, or ran last
   State state_ = State::over;

@@ -47,7 +47,7 @@ Plan::Binder::Bound Plan::Binder::bind_by_device(const DeviceSides& sides, Bound
     const TagSpace of_reports = take_tags();
     all_or_none(comm(), [&] {
       exchange->run = std::make_unique<LearningRun>(std::move(methods), table, exchange->arrivals,
-                                                    of_reports.comm, of_reports.next, KeepChoice());
+                                                    of_reports.comm, of_reports.next);
     });
   }
   exchange->run->describe(exchange->info);
@@ -75,7 +75,7 @@ Plan::Binder::Bound Plan::Binder::bind_device_messages(const CheckedMessages& me
     here.sends = mirrored(run.sends(), std::span(messages.sends));
     here.receives = mirrored(run.receives(), std::span(messages.receives));
     Bound inner = bind_checked(here, are_buffers, elsewhere);
-    if (run.copies_self()) inner->self.clear(), inner->self_message.reset();
+    if (run.copies_self()) inner->self_message.reset();
     return inner;
   });
 }

@@ -19,20 +19,6 @@
 namespace nuice::mpi {
 namespace {
 
-/// One, or as many as the rank lists itself.
-std::vector<SelfCopy> self_copies(const PhaseTable& table, const Layout& layout) {
-  const auto self = std::ranges::find(table.sources, table.rank, &Partner::rank);
-  if (self == table.sources.end()) return {};
-  Places from;
-  Places to;
-  layout.find(table.rank, true, 0, self->bytes, from);
-  layout.find(table.rank, false, 0, self->bytes, to);
-  std::vector<SelfCopy> copies;
-  for (std::size_t i = 0; i < from.size(); ++i)
-    copies.push_back({from[i].at, to[i].at, static_cast<std::size_t>(from[i].count)});
-  return copies;
-}
-
 /// Below every MPI's limit for messages that are sent without asking (64 KiB in Open MPI).
 constexpr Bytes chunk_bytes_over_tcp = 32 << 10;
 
@@ -145,7 +131,7 @@ std::unique_ptr<Run> Plan::Binder::bind_methods(Exchange::State& exchange, const
   if (methods.empty()) return bind_to(exchange.arrivals);
   const TagSpace& of_reports = of_rivals.back().tags;
   return std::make_unique<LearningRun>(std::move(methods), rest, exchange.arrivals, of_reports.comm,
-                                       of_reports.next, made_.keep_choice);
+                                       of_reports.next);
 }
 
 Plan::Binder::Bound Plan::Binder::finish(Bound exchange) const {
@@ -169,7 +155,7 @@ Plan::Binder::Bound Plan::Binder::bind_parts(const Layout& layout, bool on_devic
     exchange->run = std::make_unique<PartsRun>(
         Binding{plan_.comm, slice_.table, slice_.notices, layout, exchange->arrivals, plan_.tags->next},
         send_to_ ? *send_to_ : slice_.send_to, slice_.receive_from,
-        OwnMessage{std::exchange(exchange->self, {}), std::exchange(exchange->self_message, {})});
+        std::exchange(exchange->self_message, {}));
     exchange->info.executor = "async";
   });
   return finish(std::move(exchange));
@@ -237,7 +223,7 @@ Plan::Binder::Bound Plan::Binder::bind_checked(const CheckedMessages& messages, 
   all_or_none(comm(), [&] { layout = layout_of_bytes(messages, made_.lists_twice); });
   return bind_layout(false, layout, elsewhere, [&](Exchange::State& exchange) {
     set_sources(exchange.arrivals, slice_.receive_from, messages, true);
-    exchange.self = self_copies(slice_.table, layout);
+    exchange.self_message = make_self_message(slice_.table, layout);
   });
 }
 

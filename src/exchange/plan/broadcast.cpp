@@ -27,11 +27,11 @@
 namespace nuice::mpi {
 
 struct BroadcastPlan::State {
-  std::shared_ptr<const Communicator> comm;  // shared with the exchanges, which may outlive the plan
+  std::shared_ptr<TagSpace> tags;            // perhaps shared with other plans
+  std::shared_ptr<const Communicator> comm;  // theirs; shared with the exchanges, which may outlive the plan
   Membership member;
   BroadcastTable table;
   BroadcastInfo info;
-  int next_tag = 0;
 
   /// What BroadcastPlan() and bind() do.
   void plan_for(MPI_Comm parent, const BroadcastOptions& options);
@@ -113,6 +113,7 @@ void check_buffer(const BroadcastTable& table, const void* buffer, Bytes room, B
 void BroadcastPlan::State::plan_for(MPI_Comm parent, const BroadcastOptions& options) {
   const double begin_s = MPI_Wtime();
   member = Membership::of(parent, comm, 0);
+  member.group->share(tags);
   NamedValues values;
   all_or_none(*comm, [&] { values = values_of(options); });
   require_equal_values(*comm, values);
@@ -134,7 +135,8 @@ void BroadcastPlan::State::plan_for(MPI_Comm parent, const BroadcastOptions& opt
 
 BroadcastPlan::BroadcastPlan(MPI_Comm parent, const BroadcastOptions& options)
     : state_(std::make_unique<State>()) {
-  state_->comm = PlanGroup::duplicate_for_plan(parent, 0);
+  state_->tags = PlanGroup::tags_for_plan(parent, 0);
+  state_->comm = state_->tags->comm;
   naming_dead_ranks(*state_->comm, [&] { state_->plan_for(parent, options); });
 }
 
@@ -142,6 +144,7 @@ Exchange BroadcastPlan::bind(void* buffer, Bytes room) {
   if (!state_) throw Error(ErrorCode::state, "the plan was freed, or moved away");
   require_running("bind()");
   state_->member.require_same({Form::broadcast});
+  state_->comm = state_->tags->comm;  // another one where its tags ran out
   const auto kept = state_->comm;
   return naming_dead_ranks(*kept, [&] { return state_->bind(buffer, room); });
 }
@@ -152,11 +155,11 @@ TableRequests BroadcastPlan::State::make_requests(void* buffer) const {
   const Segment all{static_cast<std::byte*>(buffer), info.bytes, MPI_BYTE};
   if (table.receive) {
     const Rank from = table.receive->partner;
-    made.receives.add(Requests::Mode::receive, all, from, next_tag, comm->get());
+    made.receives.add(Requests::Mode::receive, all, from, tags->next, comm->get());
     made.receive_from.push_back(from);
   }
   for (const BroadcastStep& send : table.sends) {
-    made.sends.add(Requests::Mode::send, all, send.partner, next_tag, comm->get());
+    made.sends.add(Requests::Mode::send, all, send.partner, tags->next, comm->get());
     made.send_to.push_back(send.partner);
   }
   return made;
@@ -184,7 +187,7 @@ Exchange BroadcastPlan::State::bind(void* buffer, Bytes room) {
     exchange->run =
         std::make_unique<Steps>(make_requests(buffer), make_steps(table, all_at_once), exchange->arrivals);
   });
-  take_tags(comm, next_tag);
+  tags->take();
   return Exchange(std::move(exchange));
 }
 

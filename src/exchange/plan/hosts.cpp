@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Planning for hosts with several ranks: which ranks share one, and the schedules made for them.
+// Planning for hosts with several ranks: which ranks share one.
 // Cost: two allgathers of some bytes, and a small allreduce.
 #include <algorithm>
 
@@ -9,7 +9,6 @@
 #include "mpi/collective.hpp"
 #include "mpi/host/host_ranks.hpp"
 #include "nuice/core/error.hpp"
-#include "nuice/plan/host_schedule.hpp"
 
 namespace nuice::mpi {
 void Plan::Planner::find_hosts(const PlanOptions& options) {
@@ -27,8 +26,8 @@ void Plan::Planner::find_hosts(const PlanOptions& options) {
     if (shares_ports) view.near = hosts->ranks_beside(comm->rank());
   });
   // Whoever names a network says what its ports are. On one host there are none.
-  const bool ranks_are_scheduled = !options.topology.empty() || info.num_hosts == 1;
-  if (is_asked && ranks_are_scheduled && !options.combine) hosts.reset();
+  const bool has_no_ports = !options.topology.empty() || info.num_hosts == 1;
+  if (is_asked && has_no_ports && !options.combine) hosts.reset();
 }
 
 void Plan::Planner::find_near_ranks(const PlanOptions& options) {
@@ -53,24 +52,11 @@ void Plan::Planner::find_leaders() {
   hosts.reset();
 }
 
-Schedule Plan::Planner::make_schedule_for(const Problem& problem, const Scheduler& scheduler) const {
-  return hosts ? make_host_schedule(problem, scheduler.name, *hosts) : make_schedule(problem, scheduler.name);
-}
-
 void Plan::Planner::require_correct_for(const Problem& problem, const Schedule& schedule,
-                                        const Scheduler& scheduler) const {
-  const auto fail = [&](const Violation& violation) {
+                                        const Scheduler& scheduler) {
+  if (const auto violation = check(problem.matrix, schedule, scheduler.guarantees, problem.topology))
     throw Error(ErrorCode::mismatch,
-                "scheduler " + std::string(scheduler.name) + " made a wrong schedule: " + violation.text);
-  };
-  const unsigned guarantees =
-      !hosts || !hosts->any_shared() ? scheduler.guarantees : host_guarantees(scheduler);
-  const auto violation = check(problem.matrix, schedule, guarantees, problem.topology);
-  if (violation) fail(*violation);
-  const bool is_for_hosts = hosts && hosts->any_shared() && schedules_hosts(scheduler);
-  if (!is_for_hosts) return;
-  for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase)
-    if (const auto contention = find_host_contention(schedule, phase, *hosts)) fail(*contention);
+                "scheduler " + std::string(scheduler.name) + " made a wrong schedule: " + violation->text);
 }
 
 void Plan::Planner::require_suitable(const Scheduler& scheduler, const Executor& executor) const {

@@ -14,7 +14,7 @@ namespace {
 using namespace nuice::options;
 using O = PlanOptions;
 
-constexpr std::array<std::string_view, 3> effort_names = {"estimate", "learn", "measure"};
+constexpr std::array<std::string_view, 2> effort_names = {"estimate", "learn"};
 constexpr std::array<std::string_view, 3> planning_names = {"everywhere", "root", "distributed"};
 constexpr std::array<std::string_view, 3> device_names = {"auto", "direct", "staged"};
 
@@ -27,7 +27,7 @@ const std::array option_table{
     Row{"scheduler", "which algorithm makes the schedule (nuice list), or auto",
         Text<O>{NUICE_AT(scheduler)}},
     Row{"executor", "how ranks execute the schedule (nuice list), or auto", Text<O>{NUICE_AT(executor)}},
-    Row{"effort", "how much is measured: estimate (nothing), learn or measure",
+    Row{"effort", "how much is measured: estimate (nothing) or learn",
         OneOf<O, Effort>{NUICE_AT(effort), effort_names}},
     Row{"seed", "for schedulers that use random numbers", Whole<O, std::uint64_t>{NUICE_AT(seed), 0}},
     Row{"phase_cost", "cost of a phase in addition to its largest transfer, in bytes",
@@ -78,9 +78,6 @@ const std::array option_table{
     Row{"auto.machine", "a machine by name or file", Text<O>{NUICE_AT(automatic.machine)}},
     Row{"auto.learn", "let the exchanges try executors, on several hosts without a named machine",
         Flag<O>{NUICE_AT(automatic.learn)}},
-    Row{"auto.measure", "time the candidates that prediction cannot separate",
-        Flag<O>{NUICE_AT(automatic.measure)}},
-    Row{"auto.wisdom", "a file with measured choices, or none", Text<O>{NUICE_AT(automatic.wisdom)}},
 };
 #undef NUICE_AT
 

@@ -41,14 +41,9 @@ const Scheduler* named_scheduler(const std::string& name) {
   }
 }
 
-void settle_effort(PlanOptions& options) {
-  if (options.effort == Effort::measure) options.automatic.measure = true;
-  if (options.effort == Effort::estimate) options.automatic.learn = options.automatic.measure = false;
-}
-
 /// With what `automatic` means for a schedule that is chosen by its name.
 PlanOptions settled(PlanOptions options) {
-  settle_effort(options);
+  if (options.effort == Effort::estimate) options.automatic.learn = false;
   if (options.scheduler == auto_name && options.planning == Planning::distributed)
     options.scheduler = "distributed_coloring";
   const bool is_chosen_later = options.scheduler == auto_name;
@@ -139,7 +134,7 @@ void Plan::Planner::make(const Assignment& assignment, PlanOptions options) {
   std::optional<Schedule> made;
   all_or_none(*comm, [&] {
     if (!everywhere && comm->rank() != 0) return;
-    if (assignment.schedule == nullptr) made = make_schedule_for(problem, assignment.scheduler);
+    if (assignment.schedule == nullptr) made = make_schedule(problem, assignment.scheduler.name);
     const Schedule& schedule = made ? *made : *assignment.schedule;
     if (everywhere) {
       slice.table = nuice::slice(problem.matrix, schedule, comm->rank());

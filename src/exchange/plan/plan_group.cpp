@@ -51,17 +51,12 @@ std::shared_ptr<PlanGroup> PlanGroup::of(MPI_Comm parent, const Communicator& co
                               [&] { return std::make_unique<Holder>(std::make_shared<PlanGroup>(comm)); });
 }
 
-PlanGroup::Expected PlanGroup::expect_plan(MPI_Comm parent, double watchdog_s) {
-  check_parent(parent);
-  Expected expected{.group = find(parent), .tags = nullptr};
-  if (PlanGroup* const group = expected.group.get())
-    expected.tags = group->require_same({group->num_members_ + 1, {Form::none}, false}, watchdog_s);
-  return expected;
-}
-
 std::shared_ptr<TagSpace> PlanGroup::tags_for_plan(MPI_Comm parent, double watchdog_s) {
-  const auto [group, tags] = expect_plan(parent, watchdog_s);
-  if (tags) return tags;
+  check_parent(parent);
+  const std::shared_ptr<PlanGroup> group = find(parent);
+  if (group)
+    if (auto tags = group->require_same({group->num_members_ + 1, {Form::none}, false}, watchdog_s))
+      return tags;
   return std::make_shared<TagSpace>(TagSpace{duplicate(parent, watchdog_s, group ? &group->comm_ : nullptr)});
 }
 
@@ -96,11 +91,6 @@ std::shared_ptr<const Communicator> PlanGroup::communicator_for_halo(MPI_Comm pa
   auto comm = duplicate(parent, watchdog_s, group ? &group->comm_ : nullptr);
   if (comm->watches()) of(parent, *comm)->share(std::make_shared<TagSpace>(TagSpace{comm}));
   return comm;
-}
-
-std::shared_ptr<const Communicator> PlanGroup::duplicate_for_plan(MPI_Comm parent, double watchdog_s) {
-  const std::shared_ptr<PlanGroup> group = expect_plan(parent, watchdog_s).group;
-  return duplicate(parent, watchdog_s, group ? &group->comm_ : nullptr);
 }
 
 std::shared_ptr<TagSpace> PlanGroup::require_same(const PendingCall& pending, double watchdog_s,

@@ -58,25 +58,16 @@ class PlanGroup {
  public:
   /// Collective over parent; comm: the new plan's duplicate of it. The group of the plans before, or a new one.
   static std::shared_ptr<PlanGroup> of(MPI_Comm parent, const Communicator& comm);
-  /// Collective over parent. Throws as require_same() does unless all ranks are about to make a plan, and as Communicator() does
-  /// for a communicator that cannot have one.
-  /// Returns the group, if there is one, and the communicator for the plan, if there is one already.
-  struct Expected {
-    std::shared_ptr<PlanGroup> group;
-    std::shared_ptr<TagSpace> tags;
-  };
-  static Expected expect_plan(MPI_Comm parent, double watchdog_s);
   explicit PlanGroup(const Communicator& comm) : comm_(comm, Communicator::watching) {}
   PlanGroup(const PlanGroup&) = delete;
   PlanGroup& operator=(const PlanGroup&) = delete;
 
-  /// Collective. The one that the plans share, or where there is none for this plan a new one, as duplicate_for_plan().
+  /// Collective over parent. The one that the plans share, or where there is none for this plan a new duplicate. Throws as
+  /// require_same() does unless all ranks are about to make a plan, and as Communicator() for a communicator that cannot have one.
   static std::shared_ptr<TagSpace> tags_for_plan(MPI_Comm parent, double watchdog_s);
   /// Collective. Likewise, for one that is made from another; throws as require_same().
   std::shared_ptr<TagSpace> tags_beside(const PendingCall& pending, double watchdog_s);
-  /// Collective. As nuice::mpi::duplicate(), after expect_plan(). For a plan that shares none.
-  static std::shared_ptr<const Communicator> duplicate_for_plan(MPI_Comm parent, double watchdog_s);
-  /// Collective. For a halo, which makes its plans on it. Throws as expect_plan().
+  /// Collective. For a halo, which makes its plans on it. Throws likewise.
   static std::shared_ptr<const Communicator> communicator_for_halo(MPI_Comm parent, double watchdog_s);
 
   /// The new plan's number: 1, 2, ... in the order in which they are made, the same on all ranks.

@@ -52,7 +52,6 @@ struct Made {
   std::optional<Advice> advice;  ///< Only for the scheduler "auto".
   PlanOptions settled_options;   ///< With what "auto" has chosen.
   std::vector<Rival> rivals;     ///< Equal on all ranks; empty where nothing is tried.
-  KeepChoice keep_choice;        ///< Of what they show.
   std::optional<distributed::Palette>
       palette;  ///< Of a plan that was coloured without a matrix: for follow().
 };
@@ -90,11 +89,9 @@ struct Plan::Planner : Made {
   void find_near_ranks(const PlanOptions& options);
   /// Collective. Which ranks of a host exchange with other hosts, where messages are combined. Forgets `hosts`.
   void find_leaders();
-  /// By `scheduler`, for hosts if there are any.
-  Schedule make_schedule_for(const Problem& problem, const Scheduler& scheduler) const;
   /// Throws Error mismatch where the schedule is wrong, which is a bug.
-  void require_correct_for(const Problem& problem, const Schedule& schedule,
-                           const Scheduler& scheduler) const;
+  static void require_correct_for(const Problem& problem, const Schedule& schedule,
+                                  const Scheduler& scheduler);
   /// Throws Error not_applicable if messages are forwarded and the executor has no phases, or messages are combined.
   void require_suitable(const Scheduler& scheduler, const Executor& executor) const;
 
@@ -127,8 +124,8 @@ struct Plan::Planner : Made {
   void plan_distributed(const PlanOptions& options, const Made* earlier);
   // Either of these, of plan_distributed().
   bool gathers_after_all(const PlanOptions& options) const;
-  void plan_gathered(PlanOptions options, bool hosts_first);
-  void plan_in_pairs(const PlanOptions& options, const Made* earlier, bool hosts_first);
+  void plan_gathered(PlanOptions options);
+  void plan_in_pairs(const PlanOptions& options, const Made* earlier);
   /// Collective. Checks the table with its partners, and learns what all have together; nothing is gathered.
   void take_distributed(const PlanOptions& options);
   void describe_distributed(const PlanOptions& options, const Facts& facts,
@@ -142,7 +139,7 @@ struct Plan::Planner : Made {
   std::shared_ptr<const Communicator> comm;  // theirs, while planning
   Membership member;
   HostView view;
-  std::optional<Hosts> hosts;  // if it is hosts that are scheduled
+  std::optional<Hosts> hosts;  // where ports are those of hosts: for combining, and for the adviser
   bool shares_ports = false;   // somewhere several ranks share a host
 };
 

@@ -14,7 +14,6 @@ Engine::Engine(const Machine& machine, Program program, std::vector<double> slow
       program_(std::move(program)),
       network_(machine, std::move(slowdown), events_, *this),
       record_(static_cast<Rank>(program_.ops.size()), keep_timeline),
-      storm_(program_.ops.size(), default_refusals_one_by_one),
       processors_(program_.ops.size()),
       flights_(program_.moves.size()) {
   for (TransferId id = 0; id < flights_.size(); ++id) {
@@ -32,7 +31,6 @@ void Engine::run_events() {
       handle(events_.pop());
     }
     network_.settle(now_);
-    if (storm_.due()) pass_over_repeats();
   }
 }
 
@@ -55,7 +53,6 @@ void Engine::handle(const Event& event) {
       network_.port_ready(event.id, now_);
       break;
     case EventKind::met:
-      storm_.calm();
       for (const Rank partner : {program_.meetings[event.id].first, program_.meetings[event.id].second}) {
         processors_[at(partner)].met = true;
         advance(partner);
@@ -73,12 +70,10 @@ void Engine::handle(const Event& event) {
       advance(rank);
       break;
     case EventKind::noted:
-      storm_.calm();
       events_.push(interrupt(program_.moves[event.id].src, machine_.am_handler_s), EventKind::noted_read,
                    event.id);
       break;
     case EventKind::grant:
-      storm_.calm();
       events_.push(interrupt(program_.moves[event.id].src, machine_.am_handler_s), EventKind::grant_read,
                    event.id);
       break;
@@ -146,7 +141,6 @@ bool Engine::run_op(Rank rank, const Op& op) {
   const Processor& p = processors_[at(rank)];
   switch (op.kind) {
     case OpKind::work:
-      storm_.calm();
       work(rank, op.seconds);
       return true;
     case OpKind::post:
@@ -200,7 +194,6 @@ void Engine::stop_waiting(Processor& p, Rank rank) {
 }
 
 void Engine::take_from_inbox(Rank rank) {
-  storm_.calm();
   Processor& p = processors_[at(rank)];
   const TransferId id = p.inbox.front();
   p.inbox.pop_front();
@@ -217,7 +210,6 @@ void Engine::take_from_inbox(Rank rank) {
 }
 
 void Engine::complete_receive(Rank rank, TransferId id) {
-  storm_.calm();
   Processor& p = processors_[at(rank)];
   Flight& flight = flights_[id];
   flight.complete = true;
@@ -243,7 +235,6 @@ bool Engine::meet(Rank rank, std::uint32_t id) {
 // ---- transfers
 
 void Engine::launch(TransferId id) {
-  storm_.calm();
   const Move& move = program_.moves[id];
   Flight& flight = flights_[id];
   ++processors_[at(move.src)].sends;
@@ -282,22 +273,17 @@ void Engine::shake_hands(TransferId id) {
 }
 
 void Engine::submit(TransferId id) {
-  storm_.calm();
   const Move& move = program_.moves[id];
   const auto wire = static_cast<double>(wire_bytes(machine_, move.bytes));
   network_.submit(id, move, wire, now_);
 }
 
 void Engine::port_taken(TransferId id, double now) {
-  storm_.calm();
   flights_[id].send_since = now;
   record_.begin_active(program_.moves[id].src, now);
 }
 
-void Engine::turned_away(TransferId id) { storm_.repeat(processors_.size() + id); }
-
 void Engine::blocked(TransferId id, double now) {
-  storm_.calm();
   const Rank src = program_.moves[id].src;
   Flight& flight = flights_[id];
   record(id, src, Activity::sending, flight.send_since, now);
@@ -307,7 +293,6 @@ void Engine::blocked(TransferId id, double now) {
 }
 
 void Engine::bytes_begin(TransferId id, double now) {
-  storm_.calm();
   const Move& move = program_.moves[id];
   Flight& flight = flights_[id];
   flight.receive_since = now;
@@ -320,7 +305,6 @@ void Engine::bytes_begin(TransferId id, double now) {
 }
 
 void Engine::left(TransferId id, double now) {
-  storm_.calm();
   const Move& move = program_.moves[id];
   record(id, move.src, Activity::sending, flights_[id].send_since, now);
   record_.end_active(move.src, now);
@@ -332,7 +316,6 @@ void Engine::left(TransferId id, double now) {
 }
 
 void Engine::arrives(TransferId id) {
-  storm_.calm();
   const Move& move = program_.moves[id];
   Flight& flight = flights_[id];
   record(id, move.dst, Activity::receiving, flight.receive_since, now_);

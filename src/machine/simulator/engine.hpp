@@ -14,7 +14,6 @@
 #include "machine/simulator/network.hpp"
 #include "machine/simulator/program.hpp"
 #include "machine/simulator/record.hpp"
-#include "machine/simulator/storm.hpp"
 #include "nuice/plan/simulate.hpp"
 
 namespace nuice::machine {
@@ -25,7 +24,6 @@ struct Handshakes {
   double retry_delay_s = 0;
   bool listing = false;   // the receiver keeps a list
   Bytes early_bytes = 0;  // of the list: as compile_drs_n() was told
-  std::uint64_t refusals_one_by_one = default_refusals_one_by_one;
 };
 
 class Engine : private Watcher {
@@ -133,7 +131,6 @@ class Engine : private Watcher {
   void arrives(TransferId id);
   void port_taken(TransferId id, double now) override;
   void blocked(TransferId id, double now) override;
-  void turned_away(TransferId id) override;
   void bytes_begin(TransferId id, double now) override;
   void left(TransferId id, double now) override;
   void record(TransferId id, Rank rank, Activity activity, double begin, double end);
@@ -145,16 +142,7 @@ class Engine : private Watcher {
   void release(Rank rank);
   double interrupt(Rank rank, double cost);
 
-  // repeats (storm.cpp)
   void refused(Rank rank);
-  void pass_over_repeats();
-  Storm::Snapshot snapshot() const;
-  bool works_since_before(Rank rank, double time) const;
-  bool moves_with_storm(const Event& event) const;
-  double windows_ahead(const Storm::Snapshot& begin, const Storm::Snapshot& end) const;
-  void skip(double windows, const Storm::Snapshot& begin, const Storm::Snapshot& end);
-  void skip_rank(Rank rank, double windows, double seconds, const Storm::Snapshot& begin,
-                 const Storm::Snapshot& end);
 
   // handshakes with a list
   bool serve_granted(Rank rank);
@@ -170,7 +158,6 @@ class Engine : private Watcher {
   Events events_;
   Network network_;
   Record record_;
-  Storm storm_;
   std::vector<Processor> processors_;
   std::vector<Flight> flights_;
   double now_ = 0;

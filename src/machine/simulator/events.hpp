@@ -53,16 +53,6 @@ class Events {
     std::ranges::push_heap(heap_, later);
   }
 
-  /// In no order.
-  const std::vector<Event>& all() const { return heap_; }
-
-  /// keep(event) may change an event's time, and says whether it stays.
-  template <typename Keep>
-  void rewrite(Keep keep) {
-    std::erase_if(heap_, [&keep](Event& event) { return !keep(event); });
-    std::ranges::make_heap(heap_, later);
-  }
-
   Event pop() {
     std::ranges::pop_heap(heap_, later);
     const Event event = heap_.back();

@@ -14,7 +14,6 @@ void Engine::set_handshakes(Handshakes handshakes) {
   retry_delay_s_ = handshakes.retry_delay_s;
   listing_ = handshakes.listing;
   early_bytes_ = handshakes.early_bytes;
-  storm_ = Storm(processors_.size(), handshakes.refusals_one_by_one);
   for (std::size_t rank = 0; rank < processors_.size(); ++rank) {
     processors_[rank].to_send = std::move(handshakes.to_send[rank]);
   }
@@ -93,13 +92,13 @@ void Engine::inquiry(Rank rank) {
   Processor& asker = processors_[at(rank)];
   const Rank receiver = program_.moves[asker.to_send[asker.trying]].dst;
   asker.granted = !std::exchange(processors_[at(receiver)].locked, true);
-  if (asker.granted) storm_.calm();
   events_.push(interrupt(receiver, machine_.am_handler_s) + machine_.am_latency_s, EventKind::answer,
                static_cast<std::uint32_t>(rank));
 }
 
 void Engine::refused(Rank rank) {
-  ++refusals_;
+  require_few(++refusals_,
+              "refused inquiries: a delay before a retry makes them fewer (retry_delay_s, am_retry_s)");
   Processor& p = processors_[at(rank)];
   if (p.refused_at == now_) {
     throw Error(ErrorCode::limit, "after " + std::to_string(now_) +
@@ -107,11 +106,9 @@ void Engine::refused(Rank rank) {
                                       "the machine's times are too far apart");
   }
   p.refused_at = now_;
-  storm_.repeat(at(rank));
 }
 
 void Engine::release(Rank rank) {
-  storm_.calm();
   interrupt(rank, machine_.am_handler_s);
   processors_[at(rank)].locked = false;
 }

@@ -19,6 +19,12 @@ bool has_room(int limit, int in_use) { return limit == 0 || in_use < limit; }
 
 }  // namespace
 
+void require_few(std::uint64_t repeats, const char* what) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 22;
+  if (repeats > most)
+    throw Error(ErrorCode::limit, "the simulation has seen " + std::to_string(most) + " " + what);
+}
+
 Network::Network(const Machine& machine, std::vector<double> slowdown, Events& events, Watcher& watcher)
     : machine_(machine),
       num_ranks_(static_cast<Rank>(slowdown.size())),
@@ -82,13 +88,9 @@ bool Network::turned_away(TransferId id, double now) {
   const Port& receiver = ports_[at(journey.dst)];
   if (has_room(machine_.queue_senders, receiver.receiving)) return false;
   if (receiver.wire_in + journey.wire <= static_cast<double>(machine_.queue)) return false;
-  ++counts_.timeouts;
+  require_few(++counts_.timeouts, "timeouts of a full queue");
   if (!std::exchange(journey.counted_node, true)) ++counts_.node_contention;
-  if (!std::exchange(journey.blocked, true)) {
-    watcher_.blocked(id, now);
-  } else {
-    watcher_.turned_away(id);
-  }
+  if (!std::exchange(journey.blocked, true)) watcher_.blocked(id, now);
   const double again = snap(now + machine_.timeout_s);
   if (again <= now) {
     throw Error(ErrorCode::limit, "after " + std::to_string(now) + " s a timeout of " +
@@ -294,24 +296,6 @@ void Network::interrupt(Rank rank, double seconds, double now) {
     journey.left += seconds * journey.rate;
     reschedule(id);
   }
-}
-
-std::vector<std::pair<TransferId, double>> Network::bytes_left(double now) const {
-  std::vector<std::pair<TransferId, double>> result;
-  for (const TransferId id : transfer_of_flow_) {
-    const Journey& journey = journeys_[id];
-    if (journey.flow >= 0 && transfer_of_flow_[at(journey.flow)] == id)
-      result.emplace_back(id, journey.left - journey.rate * (now - journey.updated));
-  }
-  return result;
-}
-
-void Network::set_bytes_left(TransferId id, double left, double now) {
-  Journey& journey = journeys_[id];
-  journey.left = left;
-  journey.updated = now;
-  journey.queued = never;
-  reschedule(id);
 }
 
 void Network::settle(double now) {

@@ -27,7 +27,6 @@ class Watcher {
   virtual ~Watcher() = default;
   virtual void port_taken(TransferId id, double now) = 0;  ///< The start-up begins.
   virtual void blocked(TransferId id, double now) = 0;     ///< Links or the receiver are busy.
-  virtual void turned_away(TransferId id) = 0;             ///< Again, by a full queue.
   virtual void bytes_begin(TransferId id, double now) = 0;
   virtual void left(TransferId id, double now) = 0;  ///< The last byte is out, the ports and links are free.
 };
@@ -38,6 +37,10 @@ struct NetworkCounts {
   std::uint64_t link_contention = 0;
   std::uint64_t timeouts = 0;
 };
+
+/// Throws Error limit where something is repeated 2^22 times, a few seconds of simulating: a message of 1 TiB is asked for,
+/// or turned away, billions of times.
+void require_few(std::uint64_t repeats, const char* what);
 
 struct Move;
 
@@ -57,14 +60,6 @@ class Network {
   void processor_works(Rank rank, bool works);
   /// To be called when all events of a time are done, before the next ones.
   void settle(double now);
-
-  /// Of all messages in flight, at this time.
-  std::vector<std::pair<TransferId, double>> bytes_left(double now) const;
-  /// After a time that was passed over: what it has left then. The events of its end must be off the queue.
-  void set_bytes_left(TransferId id, double left, double now);
-  /// Of a transfer whose start-up is to end: because a full queue has turned it away.
-  bool is_turned_away(TransferId id) const { return journeys_[id].blocked; }
-  void add_timeouts(std::uint64_t count) { counts_.timeouts += count; }
 
   /// Links on the way; valid once submitted.
   std::size_t hops(TransferId id) const { return routes_of_[id].size(); }

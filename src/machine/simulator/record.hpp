@@ -16,7 +16,6 @@ class Record {
         keep_timeline_(keep_timeline) {}
 
   RankTimes& of(Rank rank) { return times_[static_cast<std::size_t>(rank)]; }
-  const RankTimes& of(Rank rank) const { return times_[static_cast<std::size_t>(rank)]; }
 
   /// Something of the rank works from now on: its processor, or its port in one direction.
   void begin_active(Rank rank, double now) {
@@ -26,17 +25,6 @@ class Record {
   void end_active(Rank rank, double now) {
     Active& a = active_[static_cast<std::size_t>(rank)];
     if (--a.count == 0) a.since = now;
-  }
-
-  /// That many windows like that from `begin` to `end`, `seconds` in all, are passed over.
-  void skip(Rank rank, double windows, double seconds, double begin_time, const RankTimes& begin,
-            const RankTimes& end) {
-    RankTimes& times = of(rank);
-    times.software_s += windows * (end.software_s - begin.software_s);
-    times.waiting_s += windows * (end.waiting_s - begin.waiting_s);
-    times.idle_s += windows * (end.idle_s - begin.idle_s);
-    Active& a = active_[static_cast<std::size_t>(rank)];
-    if (a.since >= begin_time) a.since += seconds;
   }
 
   void add(const Interval& interval) {

@@ -127,8 +127,7 @@ Simulation simulate_drs_n(const CommMatrix& matrix, const Machine& machine, cons
   engine.set_handshakes({.to_send = std::move(to_send),
                          .retry_delay_s = options.retry_delay_s.value_or(machine.am_retry_s),
                          .listing = listing,
-                         .early_bytes = early_bytes,
-                         .refusals_one_by_one = options.refusals_one_by_one});
+                         .early_bytes = early_bytes});
   std::vector<Bytes> delivered(matrix.num_messages());
   Simulation result = engine.run([&](TransferId id) { delivered[parts[id].first] += parts[id].second; });
   result.delivered = std::move(delivered);

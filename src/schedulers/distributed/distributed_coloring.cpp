@@ -7,7 +7,6 @@
 
 #include "nuice/core/bounds.hpp"
 #include "schedulers/distributed/all_ranks.hpp"
-#include "schedulers/distributed/host_edges.hpp"
 #include "schedulers/distributed/table_of.hpp"
 #include "schedulers/rows.hpp"
 
@@ -58,20 +57,6 @@ std::string why_not_distributed_coloring(const Problem& problem) {
 Schedule make_distributed_coloring(const Problem& problem) {
   const Coloured made = coloured(rows_of(problem.matrix), problem.seed);
   return Schedule::of_whole_messages(problem.matrix, made.phase_of, made.num_phases);
-}
-
-std::vector<PhaseId> color_between_hosts(const Problem& problem, const Hosts& hosts) {
-  const CommMatrix& matrix = problem.matrix;
-  const distributed::HostEdges edges =
-      distributed::host_edges(hosts.num_hosts(), matrix.num_messages(), [&](std::uint64_t i) {
-        const auto id = static_cast<MessageId>(i);
-        return distributed::Between{hosts.host_of(matrix.src(id)), hosts.host_of(matrix.dst(id)),
-                                    matrix.bytes(id)};
-      });
-  const Coloured made = coloured(edges.sends, problem.seed);
-  std::vector<PhaseId> phase_of(matrix.num_messages(), 0);
-  for (std::size_t i = 0; i < edges.message.size(); ++i) phase_of[edges.message[i]] = made.phase_of[i];
-  return phase_of;
 }
 
 }  // namespace nuice::sched

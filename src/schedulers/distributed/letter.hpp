@@ -15,7 +15,7 @@ inline constexpr Colour no_colour = 0xFFFF;
 /// The most phases of a plan, and the most partners of a rank.
 inline constexpr std::size_t most_colours = no_colour;
 
-/// 20 bytes about one message of the exchange. Between two hosts there may be several: both ends count them alike.
+/// 20 bytes about the message of the exchange between two ranks.
 struct Letter {
   static constexpr std::size_t most_offered = 4;
 
@@ -23,7 +23,6 @@ struct Letter {
   Rank dst;
   bool is_settled;           ///< The message has offered[0] from now on; otherwise it has no colour, and ...
   std::uint8_t num_offered;  ///< ... these are kept free for it at src, until dst has answered.
-  std::uint16_t which;       ///< Of the messages between these two.
   std::array<Colour, most_offered> offered;
 };
 static_assert(sizeof(Letter) == 20);

@@ -13,7 +13,7 @@ namespace nuice::distributed {
 /// One side of all ranks: what each sends, or what each receives.
 struct Rows {
   std::vector<std::uint64_t> begin;  // num_ranks + 1
-  std::vector<Rank> partners;        // ascending in each row; a host's has one for each message
+  std::vector<Rank> partners;        // ascending in each row
   std::vector<Bytes> bytes;
   std::vector<Colour> colours;
 

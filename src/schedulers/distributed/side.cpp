@@ -17,24 +17,14 @@ Rank distance(Rank self, Rank partner, Rank num_ranks) {
   return partner >= self ? partner - self : partner - self + num_ranks;
 }
 
-/// The first message of that partner.
-std::uint32_t first_of(const Side& side, Rank partner) {
-  return static_cast<std::uint32_t>(std::ranges::lower_bound(side.partners, partner) - side.partners.begin());
-}
-
 /// The message that the letter is about.
 std::uint32_t edge_of(const Side& side, const Letter& letter) {
-  return first_of(side, letter.src) + letter.which;
+  return static_cast<std::uint32_t>(std::ranges::lower_bound(side.partners, letter.src) -
+                                    side.partners.begin());
 }
 
 Letter letter_about(const Side& side, std::uint32_t edge) {
-  const Rank partner = side.partners[edge];
-  return {.src = side.self,
-          .dst = partner,
-          .is_settled = false,
-          .num_offered = 0,
-          .which = static_cast<std::uint16_t>(edge - first_of(side, partner)),
-          .offered = {}};
+  return {.src = side.self, .dst = side.partners[edge], .is_settled = false, .num_offered = 0, .offered = {}};
 }
 
 }  // namespace
@@ -199,10 +189,9 @@ void Turn::keep_as_example(const Side& side, std::vector<Edge>& holes) {
   if (!palette_.is_flat() || example_.size() > palette_.size()) return;
   std::erase_if(holes, [&](Edge edge) {
     const Rank far = distance(side.self, side.partners[edge], num_ranks_);
-    const auto which = static_cast<std::ptrdiff_t>(edge - first_of(side, side.partners[edge]));
-    const auto first = std::ranges::lower_bound(example_, far);
-    if (example_.end() - first <= which || first[which] != far) return false;
-    const auto colour = static_cast<Colour>(first - example_.begin() + which);
+    const auto found = std::ranges::lower_bound(example_, far);
+    if (found == example_.end() || *found != far) return false;
+    const auto colour = static_cast<Colour>(found - example_.begin());
     if (std::exchange(at_[colour], edge + 1) != 0) return false;
     keep_for(side, edge, colour);
     return true;

@@ -36,6 +36,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (machine.topology->num_ranks() < 3 || machine.topology->num_links() > 10'000) return;
     if (!is_of_this_world(machine)) return;
     simulate(matrix, make_schedule(matrix, "lp"), machine);
-    simulate_drs_n(matrix, machine, {.refusals_one_by_one = 1000});
+    simulate_drs_n(matrix, machine);
   });
 }

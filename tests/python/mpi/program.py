@@ -117,7 +117,7 @@ def test_numbers_that_are_not_cut_off() -> None:
 
 def test_auto_goes_through_memory_on_one_host() -> None:
     send, receive = np.full(10, float(rank)), np.zeros(10)
-    exchange = ring("scheduler=auto auto.wisdom=none").bind(send, receive)
+    exchange = ring("scheduler=auto").bind(send, receive)
     assert size == 1 or exchange.shared_memory.startswith(f"{size} messages inside hosts")
     for _ in range(40):
         exchange.Start()
@@ -155,7 +155,7 @@ def test_an_exchange_as_a_request() -> None:
     exchange.Free()
     assert "freed" in repr(exchange) and "freed" in repr(plan)
     must_fail(nuice.Error, "the exchange was freed", exchange.Start)
-    with ring("auto", **{"auto.wisdom": "none", "auto.machine": "ethernet-10g"}) as chosen:
+    with ring("auto", **{"auto.machine": "ethernet-10g"}) as chosen:
         assert chosen.text("advice_json").startswith("{")
 
 

@@ -18,12 +18,8 @@ using namespace distributed;
 /// One vertex of a world on MPI.
 class OneRank final : public World {
  public:
-  OneRank(const LocalProblem& problem, const Vertices& vertices, Side sends, Side receives, Turn turn)
-      : comm_(problem.comm),
-        sparse_(problem.sparse),
-        vertices_(vertices),
-        sides_{sends, receives},
-        turn_(std::move(turn)) {}
+  OneRank(const LocalProblem& problem, Side sends, Side receives, Turn turn)
+      : comm_(problem.comm), sparse_(problem.sparse), sides_{sends, receives}, turn_(std::move(turn)) {}
 
   void open() override {
     outcome_ = attempt(comm_.rank(), [&] { turn_.open(sides_[0], out_); });
@@ -31,20 +27,15 @@ class OneRank final : public World {
   std::uint64_t deliver() override {
     SparseExchange::Box box;
     SparseExchange::Sums sums{};
-    std::ranges::stable_sort(out_, {},
-                             &Letter::dst);  // those to one vertex stay in order, and are one message
-    for (auto first = out_.begin(); first != out_.end();) {
-      const auto last = std::find_if(first, out_.end(), [&](const Letter& l) { return l.dst != first->dst; });
-      box.add(vertices_.speaker(first->dst), bytes_of(std::span<const Letter>(first, last)));
-      sums[0] += static_cast<std::uint64_t>(
-          std::count_if(first, last, [](const Letter& l) { return !l.is_settled; }));
-      first = last;
+    std::ranges::sort(out_, {}, &Letter::dst);  // one for each
+    for (const Letter& letter : out_) {
+      box.add(letter.dst, bytes_of(std::span(&letter, 1)));
+      if (!letter.is_settled) ++sums[0];
     }
     out_.clear();
     unsettled_sizes_ = turn_.unsettled_sizes();
     sums[1] = outcome_ ? 1 : 0;
-    const SparseExchange::Box& inbox =
-        sparse_.run(std::move(box), sums, vertices_.most_letters * sizeof(Letter));
+    const SparseExchange::Box& inbox = sparse_.run(std::move(box), sums, sizeof(Letter));
     if (sums[1] > 0) agree(comm_, outcome_);
     in_.clear();
     for (const auto& item : inbox.items)
@@ -66,7 +57,6 @@ class OneRank final : public World {
  private:
   const Communicator& comm_;
   SparseExchange& sparse_;
-  const Vertices& vertices_;
   std::array<Side, 2> sides_;  // senders' turns are the even ones
   Turn turn_;
   Outcome outcome_;
@@ -89,11 +79,11 @@ std::vector<Bytes> limits_of(const Communicator& comm, const Messages& sends, co
 }
 
 /// Of a Turn.
-std::vector<Rank> example_of(const LocalProblem& problem, const Vertices& vertices) {
+std::vector<Rank> example_of(const LocalProblem& problem) {
   std::vector<Rank> distances(static_cast<std::size_t>(problem.facts.most_sends), 0);
   const Rank busiest = problem.facts.busiest_sender;
   if (problem.comm.rank() == busiest)
-    distances = distances_of(vertices.self, problem.sends.partners, vertices.count);
+    distances = distances_of(busiest, problem.sends.partners, problem.comm.num_ranks());
   broadcast(problem.comm, distances.data(), static_cast<int>(distances.size()), MPI_INT32_T, busiest);
   return distances;
 }
@@ -110,7 +100,7 @@ std::vector<Colour> first_colours(const Messages& messages, const std::vector<Co
 
 }  // namespace
 
-Colours find_colours(const LocalProblem& problem, const Vertices& vertices) {
+Colours find_colours(const LocalProblem& problem) {
   const Communicator& comm = problem.comm;
   const auto& earlier = problem.earlier;
   Colours found;
@@ -121,11 +111,11 @@ Colours find_colours(const LocalProblem& problem, const Vertices& vertices) {
     found.sends = first_colours(problem.sends, earlier ? &earlier->sends : nullptr, *found.palette);
     found.receives = first_colours(problem.receives, earlier ? &earlier->receives : nullptr, *found.palette);
   });
-  const std::vector<Rank> example = example_of(problem, vertices);
-  const Rank self = vertices.self;
-  OneRank world(problem, vertices, {self, problem.sends.partners, problem.sends.bytes, found.sends},
+  const std::vector<Rank> example = example_of(problem);
+  const Rank self = comm.rank();
+  OneRank world(problem, {self, problem.sends.partners, problem.sends.bytes, found.sends},
                 {self, problem.receives.partners, problem.receives.bytes, found.receives},
-                Turn(*found.palette, problem.seed, vertices.count, example));
+                Turn(*found.palette, problem.seed, comm.num_ranks(), example));
   run_rounds(world, *found.palette);
   return found;
 }

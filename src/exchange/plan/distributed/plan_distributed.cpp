@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "exchange/plan/distributed/follow.hpp"
-#include "exchange/plan/distributed/hosts_first.hpp"
 #include "exchange/plan/distributed/planners.hpp"
 #include "exchange/plan/options.hpp"
 #include "exchange/plan/planner.hpp"
@@ -95,12 +94,8 @@ void require_no_matrix_needed(const PlanOptions& options) {
 }
 
 void require_planned_locally(const PlanOptions& options) {
-  const LocalPlanner* const planner = local_planner(options.scheduler);
-  if (planner == nullptr)
+  if (local_planner(options.scheduler) == nullptr)
     refuse_distributed("is for the schedulers " + local_planner_names() + ", not for " + options.scheduler);
-  const bool names_hosts = !options.hosts.empty() && options.hosts != auto_name && options.hosts != "1";
-  if (names_hosts && planner->plan_hosts == nullptr)
-    refuse_distributed("has no hosts with several ranks for the scheduler " + options.scheduler);
   require_no_matrix_needed(options);
 }
 
@@ -159,8 +154,7 @@ bool Plan::Planner::gathers_after_all(const PlanOptions& options) const {
 }
 
 /// The same plan, from the matrix.
-void Plan::Planner::plan_gathered(PlanOptions options, bool hosts_first) {
-  if (hosts_first) find_hosts(options);
+void Plan::Planner::plan_gathered(PlanOptions options) {
   StopWatch watch;
   const CommMatrix matrix = gather_matrix(*comm, destinations);
   info.gather_s = watch.lap();
@@ -173,19 +167,15 @@ void Plan::Planner::plan_gathered(PlanOptions options, bool hosts_first) {
 void Plan::Planner::plan_distributed(const PlanOptions& options, const Made* earlier) {
   all_or_none(*comm, [&] { require_planned_locally(options); });
   find_near_ranks(options);
-  const bool is_asked = options.hosts == auto_name;
-  const bool ranks_are_scheduled =
-      !shares_ports || (is_asked && (!options.topology.empty() || info.num_hosts == 1));
-  const bool hosts_first = local_planner(options.scheduler)->plan_hosts != nullptr && !ranks_are_scheduled;
   if (gathers_after_all(options)) {
-    plan_gathered(options, hosts_first);
+    plan_gathered(options);
   } else {
-    plan_in_pairs(options, earlier, hosts_first);
+    plan_in_pairs(options, earlier);
   }
   find_leaders();
 }
 
-void Plan::Planner::plan_in_pairs(const PlanOptions& options, const Made* earlier, bool hosts_first) {
+void Plan::Planner::plan_in_pairs(const PlanOptions& options, const Made* earlier) {
   StopWatch watch;
   const TagSpace of_pairs = tags->take();
   SparseExchange sparse(*of_pairs.comm, of_pairs.next);
@@ -211,10 +201,7 @@ void Plan::Planner::plan_in_pairs(const PlanOptions& options, const Made* earlie
 
   LocalProblem problem{*comm, sparse, sends, receives, facts, options.seed};
   if (followed) problem.earlier = followed->colours(sends, receives);
-  const LocalPlanner& planner = *local_planner(options.scheduler);
-  std::optional<HostPlace> place;
-  if (hosts_first) place = place_among_hosts(*comm, view.near);
-  LocalPlan plan = place ? planner.plan_hosts(problem, *place) : planner.plan(problem);
+  LocalPlan plan = local_planner(options.scheduler)->plan(problem);
   slice.table = std::move(plan.table);
   palette = std::move(plan.palette);
   std::optional<Unchanged> unchanged;
@@ -225,7 +212,6 @@ void Plan::Planner::plan_in_pairs(const PlanOptions& options, const Made* earlie
   info.schedule_s = watch.lap();
   if (options.check)
     check_with_partners(*comm, sparse, slice.table, find_scheduler(options.scheduler).guarantees, unchanged);
-  if (options.check && place) check_host_ports(*comm, sparse, slice.table, *place);
   info.check_s = options.check ? watch.lap() : 0;
   if (own > 0) {
     add_own(slice.table.destinations, {comm->rank(), own});

@@ -9,7 +9,6 @@
 
 #include "core/support/table.hpp"
 #include "exchange/plan/distributed/coloring.hpp"
-#include "exchange/plan/distributed/hosts_first.hpp"
 #include "mpi/agree.hpp"
 #include "nuice/plan/scheduler.hpp"
 #include "schedulers/distributed/table_of.hpp"
@@ -78,8 +77,7 @@ std::vector<bool> equal_places(const std::vector<Colour>& now, const std::vector
 }
 
 LocalPlan plan_coloring(const LocalProblem& problem) {
-  const auto itself = [](Rank rank) { return rank; };
-  Colours found = find_colours(problem, {problem.comm.rank(), problem.comm.num_ranks(), itself});
+  Colours found = find_colours(problem);
   LocalPlan plan = plan_of(problem, placed(problem.sends, [&](std::size_t i) { return found.sends[i]; }),
                            placed(problem.receives, [&](std::size_t i) { return found.receives[i]; }),
                            found.palette->size());
@@ -91,7 +89,7 @@ LocalPlan plan_coloring(const LocalProblem& problem) {
 }
 
 constexpr std::array local_planners{
-    LocalPlanner{"distributed_coloring", plan_coloring, plan_hosts_first}, LocalPlanner{"ac", plan_ac},
+    LocalPlanner{"distributed_coloring", plan_coloring}, LocalPlanner{"ac", plan_ac},
     LocalPlanner{"lp", plan_in_order<sched::lp_phase>}, LocalPlanner{"bex", plan_in_order<sched::bex_phase>},
     LocalPlanner{"lex", plan_in_order<sched::lex_phase>}};
 

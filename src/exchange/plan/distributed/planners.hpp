@@ -53,20 +53,9 @@ struct LocalPlan {
   Unchanged kept = {};
 };
 
-/// Where a rank is among hosts, of which some have several ranks.
-struct HostPlace {
-  Rank host;  ///< By the lowest ranks of hosts.
-  Rank num_hosts;
-  std::vector<Rank> near;  ///< The ranks of this one's host, itself among them, ascending.
-
-  Rank leader() const { return near.front(); }
-};
-
 struct LocalPlanner {
   std::string_view name;                   ///< Of a scheduler, the first where it has several.
   LocalPlan (*plan)(const LocalProblem&);  ///< Collective.
-  /// Collective. For hosts, in no phase of which one sends or receives two messages of others; nullptr: ranks are planned as they are.
-  LocalPlan (*plan_hosts)(const LocalProblem&, const HostPlace&) = nullptr;
 };
 
 /// Collective. A planner's table, from a phase below num_phases for each message; phases that nobody uses are left out. Inside a phase
