@@ -36,7 +36,7 @@ def all_s(record):
 
 def exchange(where, pattern, reps, options, windows=True, warmup=LEARNING):
     words = [] if windows else ["/usr/bin/env", "NUICE_FLOW=off"]
-    more = ["--wisdom", "none", "--warmup", warmup]
+    more = ["--warmup", warmup]
     how = {"words_before": words, "program": options.bench}
     return where.bench(PATTERNS[pattern](where.ranks), [METHOD], reps, *more, **how)[0]
 
