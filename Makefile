@@ -46,9 +46,18 @@ $(SETUP_STAMP): tools/setup.sh tools/debian-packages.txt requirements-dev.txt re
 
 setup: $(SETUP_STAMP)
 
+# The demo needs the library and nuice-bench; a later `make build` compiles the rest.
+build/release/.for-demo: $(SETUP_STAMP) $(CXX_SOURCES)
+	@mkdir -p build
+	cmake --preset release -DNUICE_BUILD_TESTS=OFF -DNUICE_BUILD_AM=OFF -DNUICE_BUILD_TOOLS=bench $(WITH_MPI) >build/configure.log || { cat build/configure.log; exit 1; }
+	cmake --build --preset release
+	cmake --install build/release >/dev/null
+	@touch $@
+LIBRARY := build/release/.$(if $(filter demo,$(MAKECMDGOALS)),$(if $(wildcard build/release/.installed),installed,for-demo),installed)
+
 build/release/.installed: $(SETUP_STAMP) $(CXX_SOURCES)
 	@mkdir -p build
-	cmake --preset release -DNUICE_BUILD_TESTS=OFF $(WITH_MPI) >build/configure.log || { cat build/configure.log; exit 1; }
+	cmake --preset release -DNUICE_BUILD_TESTS=OFF -DNUICE_BUILD_AM=ON -DNUICE_BUILD_TOOLS=ON $(WITH_MPI) >build/configure.log || { cat build/configure.log; exit 1; }
 	cmake --build --preset release
 	cmake --install build/release >/dev/null
 	@touch $@
@@ -60,7 +69,7 @@ build/release/.tests: build/release/.installed
 	@touch $@
 
 # Linked with the library that is installed in .venv, so that it is compiled once.
-build/python/.installed: build/release/.installed $(PYTHON_SOURCES)
+build/python/.installed: $(LIBRARY) $(PYTHON_SOURCES)
 	CC="$${CC:-cc}" CXX="$${CXX:-c++}" $(BIN)/python -m pip install --quiet --no-build-isolation --no-deps \
 	  --config-settings=cmake.define.NUICE_WERROR=ON --config-settings=cmake.define.NUICE_PREBUILT=$(CURDIR)/.venv \
 	  --config-settings=cmake.define.MPI_CXX_COMPILER=$(CURDIR)/$(BIN)/mpicxx --editable .
@@ -92,7 +101,7 @@ testbed: build
 	$(BIN)/nuice-testbed up --preset $(or $(PRESET),shallow) $(if $(HOSTS),--hosts $(HOSTS)) \
 	  $(if $(RATE),--rate $(RATE)) $(if $(QUEUE),--queue $(QUEUE)) $(if $(CC),--cc $(CC))
 
-demo: build
+demo: $(LIBRARY) build/python/.installed $(BIN)/nuice-testbed
 	$(BIN)/nuice demo --out demo
 
 docs: build

@@ -157,8 +157,9 @@ int nuice_halo_bind_gather(nuice_halo* halo, int num_fields, const void* const o
       const int64_t bytes = entry_bytes == nullptr ? 0 : entry_bytes[f];
       const auto* const from = static_cast<const std::byte*>(pointer_at(owned, f));
       auto* const to = static_cast<std::byte*>(pointer_at(ghosts, f));
-      fields[f] = {from, bytes_behind(from, held.num_owned(), bytes), to,
-                   bytes_behind(to, held.num_ghosts(), bytes), bytes, wire_of(*halo, f)};
+      fields[f] = {from,  bytes_behind(from, held.num_owned(), bytes),
+                   to,    bytes_behind(to, held.num_ghosts(), bytes),
+                   bytes, wire_of(*halo, f)};
     }
     check_for_all(held, [&] {
       at(exchange, "exchange");
@@ -177,7 +178,8 @@ int nuice_halo_bind_scatter(nuice_halo* halo, int num_fields, const void* const 
     for (std::size_t f = 0; f < fields.size(); ++f) {
       const int width = components == nullptr ? 0 : components[f];
       const bool has_type = types != nullptr && is_mpi_up();
-      const auto [value_bytes, is_double, combine] = find_combine(has_type ? types[f] : MPI_DATATYPE_NULL, op);
+      const auto [value_bytes, is_double, combine] =
+          find_combine(has_type ? types[f] : MPI_DATATYPE_NULL, op);
       const int64_t bytes = value_bytes * width;
       const auto* const from = static_cast<const std::byte*>(pointer_at(ghosts, f));
       auto* const to = static_cast<std::byte*>(pointer_at(owned, f));

@@ -55,7 +55,7 @@ Object& attribute_of(MPI_Comm comm, Make&& make) {
   if (last.object != nullptr && last.comm == comm && last.num_deleted == now && may_be_used(comm))
     return *last.object;
   check_parent(comm);
-  Object* object = find_attribute<Object>(comm);
+  auto* object = find_attribute<Object>(comm);
   if (object == nullptr) {
     std::unique_ptr<Object> made = make();
     must(MPI_Comm_set_attr(comm, attribute_key<Object>(), made.get()), "MPI_Comm_set_attr");

@@ -53,6 +53,7 @@ class Coloring {
     Place to = none;       // the first message beyond its limit; none: it may be idle
     Place matched = none;  // or none
     Port partner = none;   // by what is matched
+    // NOLINTNEXTLINE(readability-implicit-bool-conversion): without a branch
     bool takes(Place place) const { return (matched == none) & (place < to); }
   };
   struct Reached {

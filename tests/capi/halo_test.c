@@ -101,8 +101,7 @@ static void wires(nuice_halo* halo, int64_t num_ghosts, const int64_t ghosts[]) 
   MUST(nuice_halo_bind_gather(halo, 2, from, to, entry_bytes, &x));
   MUST(nuice_exchange_start(x));
   MUST(nuice_exchange_wait(x));
-  for (int k = 0; k < num_ghosts; ++k)
-    CHECK(rounded[k] == 256 && exact[k] == 256 + (double)ghosts[k] / 1024);
+  for (int k = 0; k < num_ghosts; ++k) CHECK(rounded[k] == 256 && exact[k] == 256 + (double)ghosts[k] / 1024);
   MUST(nuice_exchange_free(&x));
   MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "no doubles", nuice_halo_bind_gather(halo, 1, from, to, &odd, &x));
   if (my_rank == num_ranks - 1) MUST(nuice_halo_set_wires(halo, 1, wrong));

@@ -79,13 +79,16 @@ TEST(OptionText, SaysWhatIsWrong) {
   expect_refused("the quote of topology does not end", "topology=\"a b");
 }
 
-/// Sets NUICE_OPTIONS, on one rank.
+/// Sets NUICE_OPTIONS, or another variable, on one rank.
 class Environment {
  public:
-  Environment(const char* text, Rank rank) {
-    if (test::world_rank() == rank) setenv("NUICE_OPTIONS", text, 1);
+  Environment(const char* text, Rank rank, const char* name = "NUICE_OPTIONS") : name_(name) {
+    if (test::world_rank() == rank) setenv(name, text, 1);
   }
-  ~Environment() { unsetenv("NUICE_OPTIONS"); }
+  ~Environment() { unsetenv(name_); }
+
+ private:
+  const char* name_;
 };
 
 std::vector<Partner> ring() { return {{(test::world_rank() + 1) % test::world_size(), 100}}; }
@@ -112,6 +115,12 @@ TEST(OptionsAtRunTime, ThatAreWrongFailOnAllRanks) {
   {
     const Environment set("scheduler=lp windw=3", 0);
     test::expect_same_error(ErrorCode::parse, "NUICE_OPTIONS: there is no option \"windw\"",
+                            [] { mpi::Plan(MPI_COMM_WORLD, ring()); });
+  }
+  {
+    const Environment set("1", 0, "NUICE_TRACE");
+    test::expect_same_error(ErrorCode::invalid_argument,
+                            "option trace (NUICE_TRACE) names a folder and is no switch: trace=1",
                             [] { mpi::Plan(MPI_COMM_WORLD, ring()); });
   }
   const Environment set("device.chunk=0", 0);

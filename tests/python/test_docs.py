@@ -118,6 +118,9 @@ def test_the_program_of_the_readme_runs(tmp_path: Path) -> None:
     done = subprocess.run(run, capture_output=True, text=True, timeout=60, env=environment())
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Chose ")
+    named = {**environment(), "NUICE_OPTIONS": "scheduler=lp"}  # there is no advice then
+    done = subprocess.run(run, capture_output=True, text=True, timeout=60, env=named)
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 SHELL_PAGES = [p.relative_to(ROOT) for p in (ROOT / "docs").rglob("*.md") if "```sh" in p.read_text()]

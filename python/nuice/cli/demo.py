@@ -28,7 +28,7 @@ MPI_NAMES = {"alltoallv": "MPI_Alltoallv", "neighbor": "MPI_Neighbor_alltoallv"}
 TIMELINE_SCHEDULERS = ("lp", "rs_n", "coloring")
 COMPARE_REPEAT = 21
 NETWORK_SCALE = 8  # factor of the length of messages between hosts: a point has 8 KiB, not 1
-NETWORK_REPS = 15
+NETWORK_REPS = 11
 
 
 def demo(

@@ -29,7 +29,9 @@ SETTINGS = {
     "OMPI_MCA_btl_tcp_max_send_size": "2097152",
 }
 NETWORK = ("--rate", "50mbit", "--queue", "32k")  # a port, and the queue of the switch in front of it
-LEARNING = 14  # exchanges of each method that are not counted: windows are tuned in them
+# Rounds that are not counted: windows are tuned in them. A round has two exchanges of each method, one of
+# which settles the network.
+LEARNING = 7
 TIMEOUT_S = 150
 MAX_HOSTS = 16  # more of them and this machine's cores are what is measured
 

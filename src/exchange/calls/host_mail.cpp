@@ -57,7 +57,7 @@ HostMail::Slot& HostMail::slot(std::size_t writer, std::size_t reader, Number ca
 std::byte* HostMail::message(std::size_t writer, std::size_t reader, Number call) const {
   Slot& from = slot(writer, reader, call);
   if (from.place == in_slot) return from.message;
-  std::byte* const pools = reinterpret_cast<std::byte*>(&slot(near_.size(), 0, 0));
+  auto* const pools = reinterpret_cast<std::byte*>(&slot(near_.size(), 0, 0));
   return pools + (writer * mail_slots + call % mail_slots) * pool_bytes_ + from.place;
 }
 

@@ -76,7 +76,7 @@ std::vector<DirectMessage> direct_of(const HostMail& mail, const std::vector<Mes
   std::vector<DirectMessage> direct;
   for (const auto& [partner, data, count, type] : messages)
     if (count > 0 && !mail.carries(partner, bytes[static_cast<std::size_t>(partner)]))
-      direct.push_back({partner, {static_cast<std::byte*>(const_cast<void*>(data)), count, type}});
+      direct.push_back({partner, {const_cast<std::byte*>(static_cast<const std::byte*>(data)), count, type}});
   return direct;
 }
 
@@ -210,7 +210,7 @@ KeptCalls::Kept& KeptCalls::add(const Neighbours& partners, const CallArguments&
   if (call.is_in_place && !staged) {
     Bytes end = 0;
     for (const auto& [to, data, count, type] : messages.sends) {
-      const Segment segment = {static_cast<std::byte*>(const_cast<void*>(data)), count, type};
+      const Segment segment = {const_cast<std::byte*>(static_cast<const std::byte*>(data)), count, type};
       copies.push_back({segment, end, count * size_of(type), are_plain_bytes(type)});
       end += copies.back().bytes;
     }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/text/names.hpp"
+#include "exchange/plan/options.hpp"
 #include "exchange/plan/planner.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/call.hpp"

@@ -2,6 +2,7 @@
 // The table of plan options, and what follows from it. An option is a member of PlanOptions and a row here.
 #include "exchange/plan/options.hpp"
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <cstdlib>
@@ -16,6 +17,9 @@ using O = PlanOptions;
 
 constexpr std::array<std::string_view, 2> effort_names = {"estimate", "learn"};
 constexpr std::array<std::string_view, 3> planning_names = {"everywhere", "root", "distributed"};
+// NUICE_TRACE=1 is meant as a switch, and would write a folder named 1.
+constexpr std::array<std::string_view, 8> switch_words = {"0",   "1",  "on",   "off",
+                                                          "yes", "no", "true", "false"};
 constexpr std::array<std::string_view, 3> device_names = {"auto", "direct", "staged"};
 
 using Kind = std::variant<Text<O>, Flag<O>, Whole<O, int>, Whole<O, std::uint64_t>, Size<O>, Seconds<O>,
@@ -178,6 +182,9 @@ void check_options(const PlanOptions& options) {
         "(hosts)");
   if (options.shared_memory && options.hosts.empty())
     refuse("option shared_memory is for messages that stay on a host: say which ranks share a host (hosts)");
+  if (std::ranges::find(switch_words, options.trace) != switch_words.end())
+    refuse("option trace (NUICE_TRACE) names a folder and is no switch: trace=" + options.trace +
+           "; write trace=./" + options.trace + " for a folder of this name, or leave it out for no trace");
   check_executor(options);
 }
 

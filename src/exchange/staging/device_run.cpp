@@ -43,7 +43,7 @@ DeviceRun::~DeviceRun() {
       std::unique_ptr<Exchange::State> inner;
       DeviceParts parts;
     };
-    leave_to_mpi(std::unique_ptr<Left>(new Left{std::move(inner_), std::move(parts_)}));
+    leave_to_mpi(std::make_unique<Left>(Left{std::move(inner_), std::move(parts_)}));
     return;
   }
   inner_.reset();
