@@ -114,7 +114,19 @@ class Decision {
 
   void predict_by_rule(Entry& candidate) {
     candidate.planning_s = planning_on_s(candidate.planner, traits_, machine_);
-    set_rule(candidate, rule(candidate, traits_, machine_, busiest_link_s_));
+    set_rule(candidate, rule_of(candidate));
+  }
+
+  Estimate rule_of(const Entry& candidate) const {
+    if (candidate.planner == nullptr || candidate.planner->straight_above == nullptr ||
+        matrix_.num_messages() == 0)
+      return rule(candidate, traits_, machine_, busiest_link_s_);
+    const Bytes most = candidate.planner->straight_above(problem_.phase_cost_bytes);
+    const auto part = [&](const Sizes& sizes) {
+      return traits_of(matrix_, machine_.topology.get(), machine_, sizes);
+    };
+    return rule_of_parts(candidate, part({.most = most}), part({.least = most + 1}), machine_,
+                         busiest_link_s_);
   }
 
   void set_rule(Entry& candidate, const Estimate& estimate) const {

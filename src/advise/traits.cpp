@@ -31,9 +31,10 @@ struct Load {
   double wire = 0;
 };
 
-Load load_of(const CommMatrix& matrix, const auto& ids, const Machine& machine) {
+Load load_of(const CommMatrix& matrix, const auto& ids, const Machine& machine, const Sizes& sizes) {
   Load load;
   for (const MessageId id : ids) {
+    if (!sizes.contains(matrix.bytes(id))) continue;
     ++load.messages;
     load.bytes += static_cast<double>(matrix.bytes(id));
     load.wire += static_cast<double>(wire_bytes(machine, matrix.bytes(id)));
@@ -41,11 +42,12 @@ Load load_of(const CommMatrix& matrix, const auto& ids, const Machine& machine) 
   return load;
 }
 
-void note_sizes(const CommMatrix& matrix, const Machine& machine, Traits& traits) {
-  if (matrix.num_messages() == 0) return;
-  Bytes least = matrix.bytes(0);
-  Bytes most = least;
-  for (MessageId id = 1; id < matrix.num_messages(); ++id) {
+void note_sizes(const CommMatrix& matrix, const Machine& machine, const Sizes& sizes, Traits& traits) {
+  if (traits.messages == 0) return;
+  Bytes least = max_bytes;
+  Bytes most = 0;
+  for (MessageId id = 0; id < matrix.num_messages(); ++id) {
+    if (!sizes.contains(matrix.bytes(id))) continue;
     least = std::min(least, matrix.bytes(id));
     most = std::max(most, matrix.bytes(id));
   }
@@ -56,13 +58,14 @@ void note_sizes(const CommMatrix& matrix, const Machine& machine, Traits& traits
 
 }  // namespace
 
-Traits traits_of(const CommMatrix& matrix, const Topology* topology, const Machine& machine) {
+Traits traits_of(const CommMatrix& matrix, const Topology* topology, const Machine& machine,
+                 const Sizes& sizes) {
   Traits traits;
   traits.ranks = matrix.num_ranks();
-  traits.messages = matrix.num_messages();
   for (Rank rank = 0; rank < matrix.num_ranks(); ++rank) {
-    const Load out = load_of(matrix, matrix.sent_by(rank), machine);
-    const Load in = load_of(matrix, matrix.received_by(rank), machine);
+    const Load out = load_of(matrix, matrix.sent_by(rank), machine, sizes);
+    const Load in = load_of(matrix, matrix.received_by(rank), machine, sizes);
+    traits.messages += out.messages;
     traits.bytes += out.bytes;
     traits.wire += out.wire;
     traits.out_degree = std::max(traits.out_degree, out.messages);
@@ -73,7 +76,7 @@ Traits traits_of(const CommMatrix& matrix, const Topology* topology, const Machi
     traits.wire_both = std::max(traits.wire_both, out.wire + in.wire);
   }
   traits.degree = std::max(traits.out_degree, traits.in_degree);
-  note_sizes(matrix, machine, traits);
+  note_sizes(matrix, machine, sizes, traits);
   traits.hops = mean_hops(matrix, topology);
   return traits;
 }

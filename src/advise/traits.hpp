@@ -26,7 +26,15 @@ struct Traits : MatrixTraits {
   double mean_bytes() const { return messages > 0 ? bytes / messages : 0; }
 };
 
-/// Without a topology hops is 0.
-Traits traits_of(const CommMatrix& matrix, const Topology* topology, const Machine& machine);
+/// Sizes of messages, both included.
+struct Sizes {
+  Bytes least = 0;
+  Bytes most = max_bytes;
+  bool contains(Bytes bytes) const { return least <= bytes && bytes <= most; }
+};
+
+/// Of the messages of these sizes. Without a topology hops is 0.
+Traits traits_of(const CommMatrix& matrix, const Topology* topology, const Machine& machine,
+                 const Sizes& sizes = {});
 
 }  // namespace nuice::advice

@@ -19,6 +19,8 @@ Schedule make_bex(const Problem& problem);
 Schedule make_rex(const Problem& problem);
 Schedule make_bruck(const Problem& problem);
 Schedule make_bruck_kport(const Problem& problem);
+Bytes most_forwarded(Bytes phase_cost_bytes);
+Schedule make_forward_small(const Problem& problem);
 Schedule make_gs(const Problem& problem);
 Schedule make_rs_nh(const Problem& problem);
 Schedule make_lpt(const Problem& problem);

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 
+#include "advise/predict/used_links.hpp"
 #include "nuice/core/check.hpp"
 #include "nuice/core/networks.hpp"
 #include "nuice/core/patterns.hpp"
@@ -244,6 +245,41 @@ TEST(Advise, TimeDoesNotGrowWithTheMachine) {
   }
   // The first eight ranks of both are neighbours on one ring: nothing else differs.
   EXPECT_EQ(texts[0], texts[1]);
+}
+
+// Each rank has few bytes for all ranks and many for four: no schedule that treats both alike is as fast.
+TEST(Advise, ForwardsSmallMessagesBesideLargeOnes) {
+  std::vector<Message> entries;
+  for (Rank src = 0; src < 64; ++src)
+    for (Rank dst = 0; dst < 64; ++dst)
+      if (src != dst) entries.push_back({src, dst, (dst - src + 64) % 16 == 9 ? 25'000 : 100});
+  const CommMatrix matrix = CommMatrix::from_messages(64, entries);
+  const Machine machine = find_machine("ethernet-10g");
+  const Advice advice = advise(matrix, machine, {.reuse = 10000});
+  EXPECT_EQ(advice.choice().name(), "forward_small:phased") << to_text(advice);
+  // The rule counts small and large messages apart: it is within its uncertainty.
+  const Advice by_rule =
+      advise(matrix, machine, {.candidates = {"forward_small"}, .predict_by = Prediction::rule});
+  EXPECT_NEAR(by_rule.choice().exchange_s / advice.choice().exchange_s, 1, 0.57);
+}
+
+// The adviser sees the links that its ranks may use. Each of their paths was once the route of all.
+TEST(Advise, KnowsAllPathsOfAFewRanks) {
+  const std::shared_ptr<const Topology> whole = make_topology("dragonfly:a=16,h=4,p=1,paths=6");
+  const std::shared_ptr<const Topology> seen = advice::with_used_links(whole, 3);
+  ASSERT_LT(seen->num_links(), whole->num_links());
+  const auto ends_of = [](const Topology& topology, Rank dst, std::int64_t path) {
+    std::vector<LinkId> route;
+    topology.append_way(0, dst, path, route);
+    std::vector<std::pair<std::int32_t, std::int32_t>> ends;
+    for (const LinkId id : route) ends.emplace_back(topology.link(id).from, topology.link(id).to);
+    return ends;
+  };
+  for (Rank dst = 1; dst < 3; ++dst) {
+    ASSERT_EQ(seen->num_paths(0, dst), whole->num_paths(0, dst));
+    for (std::int64_t path = no_path; path < whole->num_paths(0, dst); ++path)
+      EXPECT_EQ(ends_of(*seen, dst, path), ends_of(*whole, dst, path)) << path;
+  }
 }
 
 }  // namespace

@@ -86,6 +86,27 @@ static void scatter(nuice_halo* halo, int64_t num_ghosts, int as_fortran) {
             nuice_halo_bind_scatter(halo, 1, from, to, &components, &type, MPI_BAND, &x));
 }
 
+/* As scatter(), of doubles that travel rounded in one field; sums are in double. Wires of the halo are set. */
+static void scatter_on_wires(nuice_halo* halo, int64_t num_ghosts, const int64_t ghosts[]) {
+  double given[2], rounded[each], exact[each];
+  for (int k = 0; k < num_ghosts; ++k) given[k] = 256 + (double)ghosts[k] / 1024;
+  for (int i = 0; i < each; ++i) rounded[i] = exact[i] = 1.0 / 1024;
+  const void* from[] = {given, given};
+  void* to[] = {rounded, exact};
+  const int components[] = {1, 1};
+  const MPI_Datatype types[] = {MPI_DOUBLE, MPI_DOUBLE};
+  nuice_exchange* x = NULL;
+  MUST(nuice_halo_bind_scatter(halo, 2, from, to, components, types, MPI_SUM, &x));
+  MUST(nuice_exchange_start(x));
+  MUST(nuice_exchange_wait(x));
+  for (int i = 0; i < each; ++i) {
+    const int arrives = num_ghosts > 0 && i != 1;
+    CHECK(rounded[i] == 1.0 / 1024 + (arrives ? 256 : 0));
+    CHECK(exact[i] == 1.0 / 1024 + (arrives ? 256 + (double)mine[i] / 1024 : 0));
+  }
+  MUST(nuice_exchange_free(&x));
+}
+
 /* Two fields of the same doubles: one travels as bfloat16, which keeps 8 significant bits. */
 static void wires(nuice_halo* halo, int64_t num_ghosts, const int64_t ghosts[]) {
   double owned[each], rounded[2], exact[2];
@@ -103,6 +124,7 @@ static void wires(nuice_halo* halo, int64_t num_ghosts, const int64_t ghosts[]) 
   MUST(nuice_exchange_wait(x));
   for (int k = 0; k < num_ghosts; ++k) CHECK(rounded[k] == 256 && exact[k] == 256 + (double)ghosts[k] / 1024);
   MUST(nuice_exchange_free(&x));
+  scatter_on_wires(halo, num_ghosts, ghosts);
   MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "no doubles", nuice_halo_bind_gather(halo, 1, from, to, &odd, &x));
   if (my_rank == num_ranks - 1) MUST(nuice_halo_set_wires(halo, 1, wrong));
   MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "wire 9", nuice_halo_bind_gather(halo, 1, from, to, entry_bytes, &x));

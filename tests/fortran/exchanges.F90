@@ -489,6 +489,13 @@ contains
     call nuice_exchange_wait(x)
     call check(all(tens == 256 + real(ghosts, real64) / 1024), 'a gather after it')
     call nuice_exchange_free(x)
+    sums = 0.25
+    more = merge(256, 0, num_ranks > 1)
+    call nuice_halo_bind_scatter(halo, tens, sums, real_type, add, x, wire=NUICE_WIRE_BFLOAT16)
+    call nuice_exchange_start(x)
+    call nuice_exchange_wait(x)
+    call check(all(sums == 0.25 + [more, 0.0_real64, more]), 'a scatter of doubles that travel as bfloat16')
+    call nuice_exchange_free(x)
   end subroutine
 
   subroutine test_errors()

@@ -220,5 +220,41 @@ TEST(Bruck, LeavesOutPhasesThatNoMessageNeeds) {
   EXPECT_EQ(schedule.num_pieces(), 3U);
 }
 
+/// All to all among 100 ranks, with one message of `large` bytes from each rank to the one 37 ahead.
+CommMatrix mostly_small(Bytes small, Bytes large) {
+  std::vector<Message> entries;
+  for (Rank src = 0; src < 100; ++src)
+    for (Rank dst = 0; dst < 100; ++dst)
+      if (src != dst) entries.push_back({src, dst, (dst - src + 100) % 100 == 37 ? large : small});
+  return CommMatrix::from_messages(100, entries);
+}
+
+TEST(ForwardSmall, SendsLargeMessagesStraightInTheLastPhase) {
+  const CommMatrix matrix = mostly_small(100, 101);
+  const Schedule schedule = make_schedule(matrix, "forward_small", 0, 400);
+  EXPECT_FALSE(check(matrix, schedule, 0));
+  ASSERT_EQ(schedule.num_phases(), 2U);
+  // 9 transfers of small messages from each rank in each phase, and the large one.
+  EXPECT_EQ(schedule.num_transfers(), 100U * 19);
+  std::size_t straight = 0;
+  for (const Transfer& transfer : schedule.transfers(1)) {
+    if (transfer.pieces[0].bytes != 101) continue;
+    ++straight;
+    EXPECT_EQ(transfer.pieces.size(), 1U);
+    EXPECT_EQ((transfer.dst - transfer.src + 100) % 100, 37);
+  }
+  EXPECT_EQ(straight, 100U);
+}
+
+TEST(ForwardSmall, IsBruckOrOnePhaseWhereAllAreSmallOrLarge) {
+  const CommMatrix matrix = mostly_small(100, 101);
+  EXPECT_EQ(make_schedule(matrix, "forward_small", 0, 404), make_schedule(matrix, "bruck_kport"));
+  const Schedule straight = make_schedule(matrix, "forward_small", 0, 396);
+  EXPECT_FALSE(check(matrix, straight, direct));
+  EXPECT_EQ(straight.num_phases(), 1U);
+  const Transfer first = straight.transfer(0);
+  EXPECT_EQ(first.dst, first.src + 1);
+}
+
 }  // namespace
 }  // namespace nuice

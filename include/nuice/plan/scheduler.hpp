@@ -99,6 +99,10 @@ struct Scheduler {
   /// The exchanges of the scheduler "auto" try it on themselves, where small messages are many: it forwards, and sends few large ones.
   bool is_tried_for_small = false;
 
+  /// Of rows that forward, by the cost of a phase in bytes: messages of more bytes go straight, all at once, in the
+  /// last phase. Without it all are forwarded.
+  Bytes (*straight_above)(Bytes phase_cost_bytes) = nullptr;
+
   bool needs_topology() const { return (guarantees & link_free) != 0; }
 };
 

@@ -253,6 +253,22 @@ Estimate rule(const Entry& candidate, const Traits& t, const Machine& m, double 
   return estimate;
 }
 
+/// What goes straight leaves in the last phase, where ports wait for what is forwarded.
+Estimate rule_of_parts(const Entry& candidate, const Traits& forwarded, const Traits& straight,
+                       const Machine& m, double link_bytes_s) {
+  const double share = straight.bytes / (forwarded.bytes + straight.bytes);
+  Estimate estimate = rule(candidate, forwarded, m, link_bytes_s * (1 - share));
+  if (straight.messages == 0) return estimate;
+  const double full_s = timeouts_s(m, straight.in_degree, straight.wire_in);
+  const double straight_s = at_once_s(straight, m, link_bytes_s * share * padding(straight, m));
+  const double last_s = estimate.exchange_s / std::max(1.0, estimate.phases);
+  estimate.phases = std::max(1.0, estimate.phases);
+  estimate.phase_bytes += straight.wire_largest;
+  estimate.exchange_s += std::max(0.0, straight_s - last_s) + full_s;
+  estimate.timeouts |= full_s > 0;
+  return estimate;
+}
+
 /// Ranks wait for the busiest port or link of each step.
 Estimate rule_of_steps(const Schedule& schedule, const Traits& t, const Machine& m) {
   Estimate estimate{.phases = static_cast<double>(schedule.num_phases())};

@@ -19,6 +19,10 @@ struct Estimate {
 /// link_bytes_s: what the bytes of the busiest link take, packets not padded.
 Estimate rule(const Entry& candidate, const Traits& traits, const Machine& machine, double link_bytes_s);
 
+/// Of one with Scheduler::straight_above: what it forwards, and what goes straight.
+Estimate rule_of_parts(const Entry& candidate, const Traits& forwarded, const Traits& straight,
+                       const Machine& machine, double link_bytes_s);
+
 /// Of a schedule that forwards, counted: messages are carried several times, by ranks and links that a matrix does
 /// not show. O(pieces + routes of transfers).
 Estimate rule_of_steps(const Schedule& schedule, const Traits& traits, const Machine& machine);

@@ -15,7 +15,9 @@ class UsedLinks : public Topology {
   UsedLinks(std::shared_ptr<const Topology> whole, Rank num_ranks) : whole_(std::move(whole)) {
     for (Rank src = 0; src < num_ranks; ++src) {
       check_interrupt();
-      for (Rank dst = 0; dst < num_ranks; ++dst) whole_->append_route(src, dst, links_);
+      for (Rank dst = 0; dst < num_ranks; ++dst)
+        for (std::int64_t path = 0; path < whole_->num_paths(src, dst); ++path)
+          whole_->append_path(src, dst, path, links_);
       std::ranges::sort(links_);
       links_.erase(std::ranges::unique(links_).begin(), links_.end());
     }
@@ -31,11 +33,20 @@ class UsedLinks : public Topology {
   void append_route(Rank src, Rank dst, std::vector<LinkId>& route) const override {
     const std::size_t begin = route.size();
     whole_->append_route(src, dst, route);
+    renumber(route, begin);
+  }
+  void append_path(Rank src, Rank dst, std::int64_t path, std::vector<LinkId>& route) const override {
+    const std::size_t begin = route.size();
+    whole_->append_path(src, dst, path, route);
+    renumber(route, begin);
+  }
+
+ private:
+  void renumber(std::vector<LinkId>& route, std::size_t begin) const {
     for (std::size_t i = begin; i < route.size(); ++i)
       route[i] = static_cast<LinkId>(std::ranges::lower_bound(links_, route[i]) - links_.begin());
   }
 
- private:
   std::shared_ptr<const Topology> whole_;
   std::vector<LinkId> links_;  // ascending, so that all that uses the order of links stays as it is
 };
@@ -43,8 +54,13 @@ class UsedLinks : public Topology {
 }  // namespace
 
 std::shared_ptr<const Topology> with_used_links(std::shared_ptr<const Topology> whole, Rank num_ranks) {
-  constexpr std::int64_t links_for_a_pair = 4;
-  if (whole->num_links() < links_for_a_pair * num_ranks * num_ranks) return whole;
+  constexpr std::int64_t links_for_a_path = 4;
+  const std::int64_t most_paths = whole->num_links() / links_for_a_path;
+  if (std::int64_t{num_ranks} * num_ranks > most_paths) return whole;
+  std::int64_t paths = 0;
+  for (Rank src = 0; src < num_ranks; ++src)
+    for (Rank dst = 0; dst < num_ranks; ++dst) paths += whole->num_paths(src, dst);
+  if (paths > most_paths) return whole;
   return std::make_shared<UsedLinks>(std::move(whole), num_ranks);
 }
 

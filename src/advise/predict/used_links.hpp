@@ -9,8 +9,8 @@
 
 namespace nuice::advice {
 
-/// The same network with the links on the ways between its first num_ranks ranks only; the network itself where it has
-/// so few links that looking for those takes longer. Cost: the ways between all pairs, at most a quarter of the links.
+/// The same network with the links on the paths between its first num_ranks ranks only; the network itself where it has
+/// so few links that looking for those takes longer. Cost: the paths between all pairs, at most a quarter of the links.
 std::shared_ptr<const Topology> with_used_links(std::shared_ptr<const Topology> whole, Rank num_ranks);
 
 }  // namespace nuice::advice

@@ -207,6 +207,13 @@ def test_halo() -> None:
                     exchange.Start()
                     exchange.Wait()
                 assert (ghosts_of == arrives).all(), wire
+            given = 256 + halo.ghosts / 1024
+            for wire, more in (("bfloat16", 256), ("as_is", 256 + mine / 1024)):
+                owned = np.full(3, 1 / 1024)
+                with halo.bind_scatter(given, owned, MPI.SUM, wire) as exchange:
+                    exchange.Start()
+                    exchange.Wait()
+                assert (owned == 1 / 1024 + (np.array([1, 0, 1]) * more if size > 1 else 0)).all(), wire
             must_fail(ValueError, "wire='half'", halo.bind_gather, owned, ghosts_of, "half")
             must_fail(TypeError, "doubles", halo.bind_gather, mine, halo.ghosts.copy(), "float32")
             owned = mine.astype("d")
