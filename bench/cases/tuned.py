@@ -33,8 +33,10 @@ from pathlib import Path
 import numpy as np
 
 import nuice
+from cases.applications import one_exchange
 from cases.network import bound_s, loads
 from kit import KIB, MEDIAN, ROOT, Case, Column, Place, Table, megabits, place, scratch
+from kit.applications import application
 from kit.patterns import airfoil_of_volume, everybody, hot, near_and_far, uniform
 from kit.plan_map import draw_map
 from kit.settings import KNOBS, Setting, UnknownKnob, family, names_in, setting, usual_settings
@@ -68,7 +70,15 @@ def one_partner(n):
     return nuice.CommMatrix.from_messages(n, [(r, (r + n // 2) % n, 512 * KIB) for r in range(n)])
 
 
+def amg2013(n):
+    """The busiest of 64 ranks sends 1 MiB."""
+    if n != 64:
+        raise Failed(f"amg2013 is of 64 ranks, and this network has {n}: fast:ranks=4 has 64")
+    return one_exchange(application("amg2013-64"), 1 << 20)
+
+
 PATTERNS = {
+    "amg2013": amg2013,
     "d8": lambda n: uniform(n, 8, 64 * KIB),
     "dense": lambda n: everybody(n, 32 * KIB),
     "heavy": heavy_tail,
@@ -275,7 +285,7 @@ CASE = Case(
     options=dict(
         networks=(
             ["fast", "multi", "16x100/16k"],
-            "presets or HOSTSxMBITS/QUEUEk, with :CC, :rto_min=TIME after it",
+            "presets or HOSTSxMBITS/QUEUEk, with :CC, :rto_min=TIME, :ranks=N after it",
         ),
         patterns=(
             ["d8", "dense", "heavy", "hot", "airfoil", "one", "d8_1k", "tiny"],

@@ -152,7 +152,7 @@ SHAPE = re.compile(r"(\d+)x(\d+)/(\d+)k")
 
 def made_of(name: str) -> list[str]:
     """Words of `nuice-testbed up` for a preset or HOSTSxMBITS/QUEUEk, and what follows after colons: a
-    congestion control, rto_min=TIME. "fast:reno", "16x100/16k:bbr:rto_min=5ms"."""
+    congestion control, rto_min=TIME, ranks=N of each host. "fast:reno", "16x100/16k:bbr:ranks=4"."""
     preset, *more = name.split(":")
     if shape := SHAPE.fullmatch(preset):
         hosts, rate, queue = shape.groups()
@@ -160,7 +160,8 @@ def made_of(name: str) -> list[str]:
     else:
         words = ["--preset", preset]
     for part in more:
-        words += ["--rto-min", part[8:]] if part.startswith("rto_min=") else ["--cc", part]
+        option, _, value = part.rpartition("=")
+        words += [{"rto_min": "--rto-min", "ranks": "--ranks-per-host", "": "--cc"}[option], value]
     return words
 
 

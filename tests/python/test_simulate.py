@@ -118,13 +118,11 @@ def three_to_one() -> nuice.CommMatrix:
     return nuice.from_dense([[0, 0, 0, 1 << 40]] * 3 + [[0] * 4])
 
 
-def test_refusals_of_terabytes_are_counted_and_not_simulated() -> None:
-    """Once this never ended: one refusal after the other, for 1e5 s of a CM-5."""
+def test_too_many_refusals_are_an_error_and_the_adviser_goes_on() -> None:
     begin = time.monotonic()
     machine = nuice.find_machine("cm5-32").replace(memory_slowdown=1.0)  # else its memory is what counts
-    run = nuice.simulate_drs_n(three_to_one(), machine)
-    assert run.refusals > 10**9
-    assert 1 < run.seconds / nuice.port_bound_s(three_to_one(), machine) < 1.5
+    with pytest.raises(nuice.Error, match="4194304 refused inquiries"):
+        nuice.simulate_drs_n(three_to_one(), machine)
     advice = nuice.advise(three_to_one(), "cm5-32", budget_s=0.01)
     assert advice.deciding_s < 0.02
     assert nuice.advise(three_to_one(), "cm5-32", predict_by="simulation").choice.total_s > 0

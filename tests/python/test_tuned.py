@@ -61,6 +61,7 @@ def test_what_is_no_setting_is_named(word: str, error: type[Exception], text: st
 
 def test_networks_are_made_of_their_names() -> None:
     assert made_of("fast:reno") == ["--preset", "fast", "--cc", "reno"]
+    assert made_of("fast:ranks=4") == ["--preset", "fast", "--ranks-per-host", "4"]
     words = ["--hosts", "16", "--rate", "100mbit", "--queue", "16k", "--cc", "bbr", "--rto-min", "5ms"]
     assert made_of("16x100/16k:bbr:rto_min=5ms") == words
 
