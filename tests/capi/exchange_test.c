@@ -268,7 +268,7 @@ static void test_follow(void) {
     CHECK(bytes[i] == bytes_of(my_rank, before));
   }
   MUST(nuice_plan_free(&followed));
-  MUST(nuice_plan_follow_on_f(plan, (nuice_fint)MPI_Comm_c2f(others), &followed));
+  MUST(nuice_plan_follow_on_f(plan, comm_f(others), &followed));
   MUST(nuice_plan_free(&followed));
   MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "followed is NULL",
             nuice_plan_follow_on(plan, MPI_COMM_WORLD, my_rank == num_ranks - 1 ? NULL : &followed));
