@@ -169,7 +169,7 @@ class Job:
             "cc": self.where.settings["cc"],
             "pattern": pattern,
             "setting": each.name,
-            "environment": {**each.environment},
+            "environment": {name: without_folders(value) for name, value in each.environment.items()},
             "is_column": each.is_column,
             "reps": reps,
             "methods": {r["method"]: figures(r) for r in records if not r["refused"]},
@@ -178,6 +178,11 @@ class Job:
             "port_messages": loads(matrix, self.where.settings)[1],
             "pressure": port_pressure(matrix, self.where),
         }
+
+
+def without_folders(value: str) -> str:
+    """Rows are published: of a file's path they have the name."""
+    return Path(value).name if value.startswith("/") else value
 
 
 def figures(record: Mapping) -> dict:

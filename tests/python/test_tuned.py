@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs/explanation/results"
 sys.path.insert(0, str(ROOT / "bench"))
 
+from cases.tuned import without_folders  # noqa: E402
 from kit import Failed  # noqa: E402
 from kit.place import made_of  # noqa: E402
 from kit.plan_map import draw_map  # noqa: E402
@@ -57,6 +58,11 @@ def test_every_usual_setting_is_one() -> None:
 def test_what_is_no_setting_is_named(word: str, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         setting(word, "mpich-ofi")
+
+
+def test_rows_have_no_paths_of_the_machine() -> None:
+    assert without_folders("/opt/nuice/lib/libnuice_flow.so") == "libnuice_flow.so"
+    assert without_folders("1048576") == "1048576"
 
 
 def test_networks_are_made_of_their_names() -> None:
