@@ -35,7 +35,7 @@ import numpy as np
 import nuice
 from cases.applications import one_exchange
 from cases.network import bound_s, loads
-from kit import KIB, MEDIAN, ROOT, Case, Column, Place, Table, megabits, place, scratch
+from kit import KIB, MEDIAN, ROOT, Case, Column, Failed, Place, Table, megabits, place, scratch
 from kit.applications import application
 from kit.patterns import airfoil_of_volume, everybody, hot, near_and_far, uniform
 from kit.plan_map import draw_map

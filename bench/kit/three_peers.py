@@ -128,8 +128,6 @@ NETWORK_TITLES = {
     "fast:bbr:rto_min=5ms": "with rto_min 5 ms",
     "multi": "8 hosts x 4 ranks, 20 Mbit/s, 32 KiB",
     "fast:ranks=4": "16 hosts x 4 ranks, 50 Mbit/s, 32 KiB",
-    "fast:bbr:rto_min=5ms": "16 hosts, 50 Mbit/s, 32 KiB, rto_min 5 ms",
-    "fast:reno": "16 hosts, 50 Mbit/s, 32 KiB, reno",
     "16x100/16k": "16 hosts, 100 Mbit/s, 16 KiB",
     "12x200/48k": "12 hosts, 200 Mbit/s, 48 KiB",
     "4x400/128k": "4 hosts, 400 Mbit/s, 128 KiB",
