@@ -125,7 +125,6 @@ NETWORK_TITLES = {
     "deep": "16 hosts, 20 Mbit/s, 256 KiB",
     "fast:reno": "the first network with reno",
     "fast:cubic": "the first network with cubic",
-    "fast:cubic": "with cubic",
     "fast:bbr:rto_min=5ms": "with rto_min 5 ms",
     "multi": "8 hosts x 4 ranks, 20 Mbit/s, 32 KiB",
     "fast:ranks=4": "16 hosts x 4 ranks, 50 Mbit/s, 32 KiB",
