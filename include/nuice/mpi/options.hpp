@@ -21,7 +21,7 @@
 
 namespace nuice::mpi {
 
-/// Where the matrix is gathered and the schedule is made. The schedule is the same.
+/// Where the matrix is gathered and the schedule is made. All give the same schedule.
 enum class Planning {
   everywhere,  ///< Every rank gathers the matrix and makes the schedule; only the gather communicates.
   root,  ///< Rank 0 does so and sends every rank its slice; the others need memory for their own messages

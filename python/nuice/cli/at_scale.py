@@ -45,8 +45,7 @@ def plan_at_scale(
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> int:
-    """Plan without a matrix: every rank knows its own messages only; all ranks run in this process, and are
-    counted.
+    """Plan without a matrix: every rank knows its own messages only. All ranks run in this process.
 
     The code is what Planning::distributed runs over MPI. Rounds, messages, memory and phases are counted; the
     times of machines are modelled by LogGP. 2^20 ranks with 64 messages each take minutes and 5 GB. --plot
