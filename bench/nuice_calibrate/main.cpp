@@ -66,7 +66,7 @@ void require_possible(const Options& options, Rank num_ranks, bool one_host) {
     if (!too_small.empty()) throw Error(ErrorCode::mismatch, too_small);
   }
   if (options.save && calibrated_machine_path(one_host).empty())
-    throw Error(ErrorCode::io, "there is no home to save the machine in: use -o FILE");
+    throw Error(ErrorCode::io, "there is no home directory to save the machine in: use -o FILE");
 }
 
 /// On rank 0.

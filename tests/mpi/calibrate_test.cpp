@@ -196,9 +196,9 @@ TEST(Calibrate, ReadsBackAndPredictsWhatItDidNotFit) {
 TEST(Calibrate, SaysWhatTwoRanksCannotTell) {
   const Calibration result = calibration_of(modern(), 2);
   const std::string text = machine_text(result.machine, notes(result, {2, 2, false, "MPI"}));
-  EXPECT_NE(text.find("# loss_per_sender: not measured: that takes three ranks or more"), std::string::npos)
+  EXPECT_NE(text.find("# loss_per_sender: not measured: it needs three ranks or more"), std::string::npos)
       << text;
-  EXPECT_NE(text.find("paired cannot be told from full"), std::string::npos) << text;
+  EXPECT_NE(text.find("with two ranks paired and full look alike"), std::string::npos) << text;
 }
 
 TEST(Calibrate, ChecksOfASimulatedMachineAreRight) {

@@ -82,7 +82,7 @@ void EndpointCore::look_for_failures(bool is_waiting) {
   if (limit_s > 0 && quiet_s >= limit_s)
     time_out(me + " gives up after " + text_of(quiet_s) + " s without progress");
   if (quiet_s >= orphan_patience_s && transport_->is_orphan())
-    give_up(ErrorCode::mpi, me + " gives up: what started it is gone, and nothing moves");
+    give_up(ErrorCode::mpi, me + " gives up: its launcher is gone, and nothing moves");
 }
 
 /// Those of the others that do not answer in time.

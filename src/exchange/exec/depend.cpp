@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Executor depend: a transfer leaves when those before it on its ports and links are nearly through (docs/adr/0020).
+// Executor depend: a transfer starts when the previous ones on its ports and links are nearly complete (docs/adr/0020).
 //
 //   start:   post all receives, of messages and of notices; start the sends that wait for nobody
 //   when the first part of a message is here (all but early_bytes): tell the senders that wait for it
