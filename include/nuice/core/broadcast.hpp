@@ -52,7 +52,7 @@ struct BroadcastTable {
   Rank rank = 0;
   Rank num_ranks = 0;
   Rank root = no_rank;
-  std::uint32_t num_steps = 0;                ///< Of the whole broadcast: the same on every rank.
+  std::uint32_t num_steps = 0;                ///< Number of steps of the whole broadcast, equal on all ranks.
   std::optional<BroadcastStep> receive = {};  ///< Nothing for the root and for ranks that take no part.
   std::vector<BroadcastStep> sends = {};      ///< By ascending step.
   friend bool operator==(const BroadcastTable&, const BroadcastTable&) = default;

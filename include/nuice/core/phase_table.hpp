@@ -61,12 +61,12 @@ struct Partner {
 struct PhaseTable {
   Rank rank = 0;
   Rank num_ranks = 0;
-  PhaseId num_phases = 0;  ///< Of the whole schedule: the same on every rank.
+  PhaseId num_phases = 0;  ///< Number of phases of the whole schedule, equal on all ranks.
   std::vector<Partner>
       destinations;              ///< By ascending rank; the rank itself is among them if it sends to itself.
-  std::vector<Partner> sources;  ///< Likewise: the papers' source vector.
+  std::vector<Partner> sources;  ///< By ascending rank; the papers' source vector.
   std::vector<PhaseEntry> entries;  ///< By ascending phase; a message to itself has no entry.
-  std::vector<Part> parts = {};     ///< Of all entries; empty if nothing is forwarded.
+  std::vector<Part> parts = {};     ///< Parts of all entries; empty if nothing is forwarded.
 
   /// Requires a range inside `parts`.
   std::span<const Part> parts_in(PartRange range) const {

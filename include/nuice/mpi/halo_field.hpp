@@ -16,8 +16,8 @@
 
 namespace nuice::mpi {
 
-using GlobalIndex = std::int64_t;  ///< Of an entry, across all ranks.
-using LocalIndex = std::int32_t;   ///< Of an entry on one rank: owned ones first, then the ghosts.
+using GlobalIndex = std::int64_t;  ///< Index of an entry across all ranks.
+using LocalIndex = std::int32_t;   ///< Index of an entry on one rank: owned entries first, then the ghosts.
 
 /// How the values of a field travel. The other wires than as_is are for doubles, which are rounded before
 /// they are sent and become doubles again on arrival; contributions are added as doubles.

@@ -144,8 +144,8 @@ class Plan {
   // nuice::staged_bytes(table()). Backwards, a rank sends to its sources() and receives from its
   // destinations(). Cost: O(table).
   // Throws Error, the same on all ranks: invalid_argument for a wrong number of buffers, or one that is null or too small
-  // (the pair is named); limit where a piece is larger than this MPI can send; mismatch where a rank binds another plan of
-  // the same communicator, or otherwise; state after free().
+  // (the pair is named); limit where a piece is larger than this MPI can send; mismatch if ranks bind
+  // different plans of the communicator, or a plan in different forms; state after free().
 
   /// One buffer per partner: send[i] belongs to destinations()[i], receive[i] to sources()[i].
   Exchange bind(std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive,

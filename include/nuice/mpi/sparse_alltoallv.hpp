@@ -25,7 +25,7 @@ namespace nuice::mpi {
 /// The messages that other ranks have sent.
 struct Received {
   std::vector<Partner> sources;       ///< By ascending rank; several messages of one rank are in its order.
-  std::vector<Bytes> offsets;         ///< Of each message, in data.
+  std::vector<Bytes> offsets;         ///< Offset of each message in data.
   std::unique_ptr<std::byte[]> data;  ///< The messages, each at a multiple of 16 bytes.
 
   template <typename Value = std::byte>

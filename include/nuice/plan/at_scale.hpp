@@ -51,12 +51,12 @@ inline constexpr Bytes scale_letter_bytes = 20;
 struct ScaleRun {
   std::uint32_t num_phases = 0;
   Bytes phase_bytes = 0;      ///< Sum over the phases of the largest message.
-  std::uint64_t letters = 0;  ///< Of all ranks.
+  std::uint64_t letters = 0;  ///< Control messages of all ranks.
   std::uint64_t most_letters_of_a_rank = 0;
   std::vector<ScaleRound> rounds;
   double seconds = 0;     ///< Time of all ranks here, in one process, one after the other.
   bool verified = false;  ///< By check_alone() of every table and compare_claims() of every message.
-  std::string violation;  ///< What was wrong, if anything.
+  std::string violation;  ///< The first fault, if any.
 };
 
 struct ScaleReport {

@@ -60,7 +60,7 @@ struct Machine {
   // A message.
   double start_up_s = 0;          ///< Time for which the send port is held before the first byte.
   double latency_s = 0;           ///< From the last byte out to the last byte in; it occupies no port.
-  double hop_s = 0;               ///< More latency for every link of the route.
+  double hop_s = 0;               ///< Additional latency for every link of the route.
   double handshake_s = 0;         ///< Delay of a synchronous send after both sides are ready.
   Bytes eager_limit = max_bytes;  ///< Up to this size sends are asynchronous, above it synchronous.
 
@@ -71,7 +71,8 @@ struct Machine {
   double async_send_s = 0;      ///< Additional cost of every message sent by the executor async and by DRS_N.
   double phase_s = 0;           ///< For every phase in which the rank has something to do.
   double idle_phase_s = 0;      ///< For every phase in which it has nothing to do.
-  double exchange_saves_s = 0;  ///< What two ranks that exchange in a phase each save of send_overhead_s.
+  double exchange_saves_s = 0;  ///< The part of send_overhead_s that each of two ranks saves when they
+                                ///< exchange in a phase.
   double barrier_s = 0;  ///< Waiting for all ranks takes barrier_s + barrier_level_s * ceil(log2(ranks)) ...
   double barrier_level_s = 0;  ///< ... from the last rank's arrival.
 

@@ -64,8 +64,8 @@ struct Interval {
   double begin_s;
   double end_s;
   Rank peer;      ///< no_rank where there is none.
-  Bytes bytes;    ///< Of the transfer; 0 where there is none.
-  PhaseId phase;  ///< Of the transfer; 0 where there is none.
+  Bytes bytes;    ///< Bytes of the transfer; 0 if there is none.
+  PhaseId phase;  ///< Phase of the transfer; 0 if there is none.
 };
 
 struct RankTimes {
