@@ -118,7 +118,7 @@ TEST(Calibrate, SaysWhenItsOwnChecksAreOff) {
   EXPECT_GT(found.machine.worst_check, largest_trusted_error);
   const auto remarks = notes(found, {4, 4, false, "a library"});
   EXPECT_TRUE(std::ranges::any_of(remarks, [](const MachineNote& note) {
-    return note.text.find("only where it is named") != std::string::npos;
+    return note.text.find("only if it is named") != std::string::npos;
   }));
 }
 
