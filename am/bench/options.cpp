@@ -18,19 +18,19 @@ void add_options(kit::App& app, Options& options) {
       "fanin (004 table 2), collective (quiesce, level, empty poll), alltoall (flood of all ranks),\n"
       "histogram, index-gather (bale: 4-byte updates and reads of a table on all ranks, coalesced)",
       kit::one_of(options.groups));
-  kit::add(app, "--transports", options.transports, "of nuice, separated by commas",
+  kit::add(app, "--transports", options.transports, "transports of NUICE, separated by commas",
            kit::one_of(options.transports));
   kit::add(app, "--methods", options.methods,
-           "only those whose names these begin, as am:mpi or mpi, separated by commas");
+           "only methods whose names begin so (am:mpi, mpi), separated by commas");
   kit::add(app, "--bytes", options.bytes, "size of messages, items or blocks in bytes; 0: all sizes");
   kit::add(app, "--reps", options.reps, "timed repetitions", kit::range(1, 100'000));
   kit::add(app, "--warmup", options.warmup, "repetitions before that", kit::range(0, 1000));
   kit::add(app, "--work", options.work, "factor for the operations in each repetition",
            kit::range(0.001, 1000.0));
   kit::add_flag(app, "--full", options.full, "all sizes of the papers' figures instead of a few");
-  kit::add_flag(app, "--threads", options.threads,
-                "MPI_THREAD_MULTIPLE, which costs every MPI call something, and in group computing the "
-                "progress thread");
+  kit::add_flag(
+      app, "--threads", options.threads,
+      "use MPI_THREAD_MULTIPLE, which slows every MPI call, and in group computing the progress thread");
   kit::add_json(app, options.json);
 }
 

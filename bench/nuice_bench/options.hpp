@@ -179,57 +179,53 @@ inline void add_problem_options(kit::App& app, Options& options, Words& words) {
   const kit::Option matrix =
       kit::add(app, "--matrix", options.matrix, "communication matrix, Matrix Market, value = bytes");
   const kit::Option bytes =
-      kit::add(app, "--broadcast", words.broadcast.bytes,
-               "instead of a matrix: one message of this size in bytes", kit::range(Bytes{0}, max_bytes))
+      kit::add(app, "--broadcast", words.broadcast.bytes, "size in bytes of one message, instead of a matrix",
+               kit::range(Bytes{0}, max_bytes))
           .hide_default()
           .excludes(matrix);
-  kit::add(app, "--root", words.broadcast.root, "rank that has the message to broadcast").needs(bytes);
-  kit::add(app, "--group", words.group, "ranks that need it, separated by commas; all if not given")
+  kit::add(app, "--root", words.broadcast.root, "rank that has the message").needs(bytes);
+  kit::add(app, "--group", words.group, "ranks that need the message, separated by commas; all if not given")
       .needs(bytes);
 }
 
 inline void add_method_options(kit::App& app, Options& options, Words& words) {
-  kit::add(app, "--schedulers", words.methods,
-           "what to compare, separated by commas: SCHEDULER or SCHEDULER:EXECUTOR (async, phased, "
-           "pairwise, "
-           "depend), auto, which is what the adviser chooses, and alltoallv, neighbor, neighbor_init (MPI "
-           "4), isend, "
-           "persistent, nbx (receivers do not know their senders), which are MPI's own, kept, sparse "
-           "(alltoallv() and sparse_alltoallv() of this library), bound (an exchange without a plan), "
-           "two_phase_bruck, "
-           "tuna_flat, "
-           "tuna_hosts (published, they forward, in bare MPI), petscsf (if built with PETSc), "
-           "and scheduling on the fly: drs_n, drs_n:rma, drs_n:list, drs_n:early; drs_n:refuse:TRANSPORT, "
-           "drs_n:list:TRANSPORT (mpi, shm); by default " +
-               joined(matrix_methods, ",") +
-               ". SCHEDULER:EXECUTOR@blind takes every rank for a host and looks at no --topology, "
-               "...@combine combines "
-               "what one host sends another, ...@fields binds four separate fields instead of one "
-               "buffer a message, ...@phased.in_flight=2+hosts=1 sets options of the "
-               "plan. For a "
-               "broadcast: BROADCASTER or BROADCASTER:EXECUTOR (async, phased), and bcast, MPI's own; by "
-               "default " +
-               joined(broadcast_methods, ","));
+  kit::add(
+      app, "--schedulers", words.methods,
+      "methods to compare, separated by commas; by default " + joined(matrix_methods, ",") +
+          "\nplans: SCHEDULER, SCHEDULER:EXECUTOR (async, phased, pairwise, depend), or auto, the adviser's "
+          "choice; SCHEDULER:EXECUTOR@blind ignores hosts and --topology, ...@combine combines messages "
+          "between hosts, ...@fields binds four fields instead of one buffer per message, "
+          "...@phased.in_flight=2+hosts=1 sets options of the plan"
+          "\nMPI: alltoallv, neighbor, neighbor_init (MPI 4), isend, persistent, nbx (receivers do not know "
+          "their senders)"
+          "\nwithout a plan: kept (alltoallv()), sparse (sparse_alltoallv()), bound (an Exchanger)"
+          "\npublished forwarding methods in plain MPI: two_phase_bruck, tuna_flat, tuna_hosts"
+          "\npetscsf, if built with PETSc"
+          "\nscheduling on the fly: drs_n, drs_n:rma, drs_n:list, drs_n:early; drs_n:refuse:TRANSPORT, "
+          "drs_n:list:TRANSPORT (mpi, shm)"
+          "\nbroadcasts: BROADCASTER, BROADCASTER:EXECUTOR (async, phased), or bcast of MPI; by default " +
+          joined(broadcast_methods, ","));
   kit::add(app, "--executor", words.executor,
-           "for schedulers that name none; by default async for ac and phased for the others");
+           "executor of schedulers without one; by default async for ac and phased for the others");
   kit::add(app, "--max-sends-in-flight", options.plan.async.max_sends,
-           "executor async only: limit for each rank, with synchronous sends; 0 for none",
+           "executor async: maximum number of active sends per rank, which are then synchronous; 0: no limit",
            kit::range(0, many));
 }
 
 inline void add_repetition_options(kit::App& app, Options& options) {
   kit::add(app, "--reps", options.reps, "timed repetitions", kit::range(1, many));
   kit::add(app, "--settle", options.settle,
-           "untimed exchanges before each timed one, by the same method: TCP senders that lost packets stay "
-           "slow for a "
-           "while, and the next method would pay for it",
+           "untimed exchanges before each timed one, by the same method, because TCP senders stay slow for a "
+           "while "
+           "after losses of the previous method",
            kit::range(0, many));
-  kit::add(app, "--warmup", options.warmup, "repetitions before that, verified but not timed",
+  kit::add(app, "--warmup", options.warmup, "repetitions before the timed ones, verified but not timed",
            kit::range(0, many));
-  kit::add(app, "--batch", options.batch,
-           "exchanges in one repetition, whose time is divided by it: for short ones, which clocks and "
-           "barriers would hide",
-           kit::range(1, many));
+  kit::add(
+      app, "--batch", options.batch,
+      "exchanges per repetition, by which its time is divided; for exchanges that are short compared with "
+      "clocks and barriers",
+      kit::range(1, many));
 }
 
 inline void add_planning_options(kit::App& app, Options& options) {
@@ -238,20 +234,20 @@ inline void add_planning_options(kit::App& app, Options& options) {
   kit::add(app, "--hosts", options.plan.hosts,
            "which ranks share a host and its port: auto, ranks per host (4), or every rank's (0,0,1,1)");
   kit::add(app, "--machine", options.plan.automatic.machine,
-           "auto: what to predict with, a shipped machine or FILE.toml; by default a calibrated one");
-  kit::add(app, "--reuse", options.plan.automatic.reuse, "auto: how often the plan would be used",
+           "auto: machine of the prediction, a shipped one or FILE.toml; by default a calibrated one");
+  kit::add(app, "--reuse", options.plan.automatic.reuse, "auto: expected number of uses of the plan",
            kit::range(std::uint64_t{1}, std::uint64_t{1} << 53));
-  kit::add(app, "--seed", options.plan.seed, "of the schedulers that use one");
+  kit::add(app, "--seed", options.plan.seed, "seed of the schedulers that use one");
   kit::add(
       app, "--phase-cost-bytes", options.plan.phase_cost_bytes,
       "cost of a phase in addition to its largest transfer, in bytes that could be sent meanwhile; kpbs and "
-      "bruck look at it",
+      "bruck use it",
       kit::range(Bytes{0}, max_bytes));
   kit::add(app, "--drs-early-bytes", options.drs_early_bytes,
-           "drs_n:early only: the next is granted when this number of bytes is left",
+           "drs_n:early: the next message is granted when this number of bytes is left",
            kit::range(Bytes{0}, max_bytes));
   kit::add(app, "--drs-delay-us", options.drs_delay_us,
-           "drs_n and drs_n:rma: a receiver that refused is not asked again for so long",
+           "drs_n and drs_n:rma: microseconds before a receiver that refused is asked again",
            kit::range(0.0, 1e6));
 }
 

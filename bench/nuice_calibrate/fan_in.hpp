@@ -30,7 +30,7 @@ class FanIn {
   void run() {
     if (ranks_ < 3) {
       for (const char* key : {"loss_per_sender", "loss_per_sender_sending", "queue_senders"})
-        notebook_.not_found("receiver", key, "not measured: that takes three ranks or more");
+        notebook_.not_found("receiver", key, "not measured: it needs three ranks or more");
       return;
     }
     Bytes bytes = std::max(least_fan_bytes, largest_ / 4);

@@ -235,7 +235,7 @@ class Fit {
       decides = byte_ratio(lab_.run(ring(ranks_, 3, alone.bytes, count), reps_), count, alone);
       remark += ", a ring of three " + kit::number(decides.value) + " times";
     } else {
-      remark += "; paired cannot be told from full with two ranks";
+      remark += "; with two ranks paired and full look alike";
     }
     if (decides.value >= half_duplex_from)
       machine_.duplex = pair.value >= half_duplex_from ? Duplex::half : Duplex::paired;

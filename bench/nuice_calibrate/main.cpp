@@ -34,10 +34,10 @@ struct Options {
 void add_options(kit::App& app, Options& options) {
   const kit::Option output =
       kit::add(app, "-o,--output", options.output, "write the machine to this file; stdout otherwise");
-  kit::add_flag(app, "--save", options.save,
-                "write it where scheduler auto looks: ~/.config/nuice/machine.toml, or shared-memory.toml "
-                "when all ranks "
-                "are on one host")
+  kit::add_flag(
+      app, "--save", options.save,
+      "write the file that scheduler auto reads: ~/.config/nuice/machine.toml, or shared-memory.toml if all "
+      "ranks are on one host")
       .excludes(output);
   kit::add(app, "--reps", options.settings.reps, "repetitions of every measurement", kit::range(3, 100'000));
   kit::add(app, "--patience", options.patience_s,
@@ -66,7 +66,7 @@ void require_possible(const Options& options, Rank num_ranks, bool one_host) {
     if (!too_small.empty()) throw Error(ErrorCode::mismatch, too_small);
   }
   if (options.save && calibrated_machine_path(one_host).empty())
-    throw Error(ErrorCode::io, "there is no home to save the machine in: use -o FILE");
+    throw Error(ErrorCode::io, "there is no home directory to save the machine in: use -o FILE");
 }
 
 /// On rank 0.
@@ -111,9 +111,9 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   nuice::calibrate::Options options;
   nuice::kit::App app{
-      "Measures start-up, time per byte, eager limit, duplex, many senders to one receiver and barriers, "
-      "with nuice's\n"
-      "own executors, and writes them as a machine file (docs/reference/machines.md) with the spread of "
+      "Measures start-up, time per byte, eager limit, duplex, many senders to one receiver and barriers\n"
+      "with NUICE's executors, and writes them as a machine file (docs/reference/machines.md) with the "
+      "spread of "
       "every number.\n"
       "Start one rank per host for the network, all ranks on one host for its memory; 2 ranks or more:\n"
       "mpiexec -n 8 nuice-calibrate --save",

@@ -58,14 +58,12 @@ inline std::vector<MachineNote> notes(const Calibration& calibration, const Plac
   say(fmt::format("Measured by nuice-calibrate with {} ranks on {} host{}, {}.", place.ranks, place.hosts,
                   place.hosts == 1 ? "" : "s", place.mpi_library));
   if (place.crowded) say("More ranks than cores: the times include waiting for a core.");
-  say("Behind every number: where the middle half of the repetitions lies. Not measured: hop, "
-      "active_message,");
-  say("packets, limits of memory; what is not named here is as docs/reference/machines.md has it by "
-      "default.");
+  say("Behind every number: the interquartile range of the repetitions. Not measured: hop, active_message,");
+  say("packets, memory limits. Keys that are missing here have the defaults of docs/reference/machines.md.");
   if (const double off = calibration.machine.worst_check; off > largest_trusted_error)
-    say(fmt::format("A check is {:.2f} times off, so auto chooses no executor by it, ", off) +
-        "and takes it only where it is named.");
-  for (const Check& check : calibration.checks) say("Check, no part of the fit: " + ratio_text(check));
+    say(fmt::format("A check is off by a factor of {:.2f}: auto uses this file only if it is named, ", off) +
+        "and then only for the order of messages.");
+  for (const Check& check : calibration.checks) say("Check, not part of the fit: " + ratio_text(check));
   for (const Finding& finding : calibration.findings)
     all.push_back({finding.section, finding.key, spread(finding)});
   return all;

@@ -63,36 +63,38 @@ Name = Annotated[
         "--name",
         metavar="NAME",
         envvar="NUICE_TESTBED",
-        help="Of the network; several may be up at once.",
+        help="Name of the network; several may be up at once.",
         callback=_named,
     ),
 ]
 
 Preset = Annotated[str, typer.Option(help=f"{', '.join(network.PRESETS)}; other options change it.")]
 NumHosts = Annotated[int | None, typer.Option("--hosts", metavar="N", help="Number of hosts.")]
-Rate = Annotated[str | None, typer.Option(metavar="RATE", help='Of every port, both ways, "20mbit".')]
-Queue = Annotated[str | None, typer.Option(metavar="BYTES", help='Of a switch port, "32k".')]
+Rate = Annotated[str | None, typer.Option(metavar="RATE", help='Speed of every port, both ways, "20mbit".')]
+Queue = Annotated[str | None, typer.Option(metavar="BYTES", help='Queue of a switch port, "32k".')]
 Congestion = Annotated[str | None, typer.Option(help="TCP congestion control: bbr, reno, cubic.")]
 RanksPerHost = Annotated[int | None, typer.Option(metavar="R", help="Ranks that `run` puts on a host.")]
 PortsPerHost = Annotated[
-    int | None, typer.Option(metavar="P", help="Ports of each host, each on a switch of its own.")
+    int | None, typer.Option(metavar="P", help="Ports of each host, each on its own switch.")
 ]
 Uplink = Annotated[
     str | None, typer.Option(metavar="RATE", help="Two switches joined by a cable of this speed; '' for one.")
 ]
-RtoMin = Annotated[str | None, typer.Option(metavar="TIME", help='Shortest timeout of TCP, "5ms"; else 200.')]
+RtoMin = Annotated[
+    str | None, typer.Option(metavar="TIME", help='Shortest timeout of TCP, "5ms"; default 200 ms.')
+]
 Topology = Annotated[
     str | None, typer.Option(metavar="SPEC", help="A fabric that drops nothing, as nuice plan names it.")
 ]
-Flow = Annotated[str | None, typer.Option(help="Of a lossless fabric: credits or pfc.")]
-Buffer = Annotated[int | None, typer.Option(metavar="PACKETS", help="Of an input of its switches.")]
+Flow = Annotated[str | None, typer.Option(help="Flow control of a lossless fabric: credits or pfc.")]
+Buffer = Annotated[int | None, typer.Option(metavar="PACKETS", help="Buffer of each input of its switches.")]
 Queueing = Annotated[str | None, typer.Option(help="fifo; voq: an input has a queue for every output.")]
 Switching = Annotated[str | None, typer.Option(help="cut-through or store.")]
 Routing = Annotated[str | None, typer.Option(help="table, hash (of a connection), adaptive.")]
 NumRanks = Annotated[
     int, typer.Option("--ranks", metavar="N", help="Number of ranks; 0: as many as there is room for.")
 ]
-Mpiexec = Annotated[str, typer.Option(help="Of Open MPI or MPICH; default: the one in PATH.")]
+Mpiexec = Annotated[str, typer.Option(help="mpiexec of Open MPI or MPICH; default: the one in PATH.")]
 Timeout = Annotated[
     float, typer.Option(metavar="S", help="Time limit in seconds; 0: none.", callback=_seconds)
 ]
@@ -151,9 +153,9 @@ def _settings(context: typer.Context) -> network.Settings:
 @app.command()
 def down(
     name: Name = "",
-    force: Annotated[bool, typer.Option("--force", help="Also while programs run on it.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="End programs that run on it.")] = False,
 ) -> None:
-    """End what runs on the hosts and remove the network. Does nothing if there is none."""
+    """End all processes on the hosts and remove the network. Does nothing if there is none."""
     if os.geteuid() != 0:
         raise owned.TestbedError("network namespaces need root (run it with sudo)")
     removed = network.down(name, force)
@@ -162,7 +164,7 @@ def down(
 
 @app.command()
 def check() -> None:
-    """Say whether networks can be made here, and how; the exit code is 2 where they cannot."""
+    """Tell whether networks can be made here, and how; the exit code is 2 if they cannot."""
     if os.geteuid() == 0:
         reason = network.why_not()
         if reason:
@@ -175,7 +177,7 @@ def check() -> None:
 
 @app.command("list")
 def list_networks() -> None:
-    """The networks that are up, and their owners."""
+    """List the networks that are up, and their owners."""
     for name, state in owned.all_networks():
         half = "" if state.complete else ", not complete"
         print(f"{name or '(without a name)'}: {state.settings['hosts']} hosts, {state.owner}{half}")
@@ -185,7 +187,7 @@ def list_networks() -> None:
 def status(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False, name: Name = ""
 ) -> None:
-    """What is up, and what its ports have dropped and its hosts retransmitted so far."""
+    """Show the network, the drops of its ports and the retransmissions of its hosts so far."""
     found = network.current(name)
     counts, uplink = network.counters(found), network.uplink_dropped(found)
     fabric = lossless.counts(found) if found.settings.topology else None
@@ -237,7 +239,7 @@ def once(
     counters: Counters = "",
     ports: Ports = "",
 ) -> None:
-    """A network for one program: up, run and down in one. Without root all of it is in a user namespace."""
+    """Make a network for one program: up, run and down. Without root it is in a user namespace."""
     if os.geteuid() != 0:
         network.enter_user_namespace([sys.executable, *sys.argv])
     name = f"once{os.getpid()}"
@@ -251,7 +253,7 @@ def once(
 
 @app.command(context_settings=TAKES_PROGRAM)
 def rdma(context: typer.Context, timeout: Timeout = 0, counters: Counters = "", name: Name = "") -> None:
-    """As RDMA cards carry it, on a lossless fabric: rdma --matrix M.mtx --plans FILE:EXECUTOR."""
+    """Exchange as RDMA cards do, on a lossless fabric: rdma --matrix M.mtx --plans FILE:EXECUTOR."""
     raise typer.Exit(_run_on(name, context.args, 0, "", timeout, counters, "", is_rdma=True))
 
 

@@ -21,7 +21,7 @@ double run(int rank, int size) {
   const std::int64_t num_points = size * points_per_rank;
 
   // [inspect]
-  // All points that I read. Those of other ranks are found, asked for and planned.
+  // All points that I read. Halo finds the ghosts and their owners, and plans the exchange.
   std::vector<std::int64_t> needed;
   for (std::int64_t i = first; i < first + points_per_rank; ++i)
     for (const std::int64_t g : neighbours(i, num_points)) needed.push_back(g);

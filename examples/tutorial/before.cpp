@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
   // [/ghosts]
 
   // [requests]
-  // Tell their owners how many, then which; learn which ranks read mine.
+  // Tell the owners how many ghosts I need, then which; learn which ranks read my points.
   std::vector<int> asked(size, 0), asks(size, 0), asked_begin(size, 0), asks_begin(size, 0);
   for (const std::int64_t g : ghosts) ++asks[g / points_per_rank];
   MPI_Alltoall(asks.data(), 1, MPI_INT, asked.data(), 1, MPI_INT, MPI_COMM_WORLD);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The whole exchange library: what needs no MPI (nuice/nuice.hpp), and plans, exchanges, halos on MPI.
+// The whole exchange library: nuice/nuice.hpp, which needs no MPI, and plans, exchanges and halos on MPI.
 #pragma once
 
 #include "nuice/mpi/agree.hpp"

@@ -3,7 +3,7 @@
 //
 //   nuice/core/   the matrix, schedules, their checker, networks, text formats
 //   nuice/plan/   schedulers, machines, the simulator, the adviser
-//   nuice/mpi/    what needs MPI, and nothing else does; its namespace is nuice::mpi
+//   nuice/mpi/    all that needs MPI, in namespace nuice::mpi
 #pragma once
 
 #include "nuice/core/bounds.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NUICE for programs in C++17: the C API (nuice/nuice.h) with handles that free themselves, and exceptions. C++20 has more, in nuice/mpi.hpp.
+// NUICE for programs in C++17: the C API (nuice/nuice.h), with handles that free themselves and exceptions.
+// nuice/mpi.hpp has more, for C++20.
 //
 //   auto x = nuice17::alltoallv_init(s, sc, sd, MPI_DOUBLE, r, rc, rd, MPI_DOUBLE, comm);
 //   for (int i = 0; i < steps; ++i) x.start(), x.wait();
@@ -31,7 +32,7 @@ inline void must(int status) {
   if (status != NUICE_OK) throw Error(status);
 }
 
-/// An exchange that is bound to memory. Freed by the destructor, which waits where it is active.
+/// An exchange that is bound to memory. The destructor frees it, and first completes an active one.
 class Request {
  public:
   Request() = default;
@@ -53,7 +54,7 @@ class Request {
     must(nuice_test(handle_, &done));
     return done != 0;
   }
-  /// Which message has landed, -1: all have.
+  /// The index of the next message that has arrived; -1: all have.
   int next() {
     int partner = -1;
     must(nuice_exchange_next(handle_, &partner));
@@ -90,7 +91,7 @@ inline Request neighbor_alltoallv_init(const void* send, const int send_counts[]
   return Request(request);
 }
 
-/// A schedule for what this rank sends, by ranks and bytes.
+/// A plan, made from the ranks to which this rank sends and the bytes for each.
 class Plan {
  public:
   Plan(MPI_Comm comm, const std::vector<int>& ranks, const std::vector<std::int64_t>& bytes,
@@ -106,7 +107,7 @@ class Plan {
   }
   ~Plan() { nuice_plan_free(&handle_); }
 
-  /// Ranks and bytes of those that send to this one.
+  /// The ranks that send to this rank, and their bytes.
   std::pair<std::vector<int>, std::vector<std::int64_t>> sources() const {
     int num_sources = 0;
     must(nuice_plan_num_partners(handle_, nullptr, &num_sources));
@@ -116,7 +117,7 @@ class Plan {
     must(nuice_plan_sources(handle_, found.first.data(), found.second.data()));
     return found;
   }
-  /// One buffer for all that is sent and one for all that comes, message behind message.
+  /// One send buffer and one receive buffer for all messages, which are contiguous in them.
   Request bind(const void* send, std::int64_t send_bytes, void* receive, std::int64_t receive_bytes) {
     nuice_exchange* exchange = nullptr;
     must(nuice_plan_bind_array(handle_, send, send_bytes, nullptr, receive, receive_bytes, nullptr,

@@ -150,14 +150,14 @@ void add_options(kit::App& app, Options& options) {
            "symmetric positive definite, Matrix Market; by default a Poisson problem");
   kit::add(app, "--poisson", options.poisson, "unknowns along each side of the square",
            kit::range(1, 30'000));
-  kit::add(app, "--rhs", options.num_rhs, "right-hand sides, solved together: ones, and waves",
+  kit::add(app, "--rhs", options.num_rhs, "number of right-hand sides, solved together: ones, and waves",
            kit::range(1, 1000));
-  kit::add(app, "--rtol", options.rtol, "stop when the residual is so much smaller than the right-hand side",
+  kit::add(app, "--rtol", options.rtol, "stop when residual / right-hand side falls below this",
            kit::range(1e-16, 1.0));
   kit::add(app, "--max-iterations", options.max_iterations, "", kit::range(1, 1'000'000'000));
   kit::add_flag(app, "--sequential,!--no-sequential", options.sequential,
                 "whether rank 0 solves alone as well and compares");
-  kit::add(app, "--solution", options.solution, "write x here, one row a line");
+  kit::add(app, "--solution", options.solution, "write x here, one number per line");
   kit::add_common(app, options.common);
 }
 

@@ -260,9 +260,9 @@ void add_options(kit::App& app, Options& options) {
   kit::add(app, "--steps", options.steps, "time steps, with --mesh", kit::range(1, 100'000'000));
   kit::add(app, "--box", options.box, "points along each side of the coarser of the vortex's two boxes",
            kit::range(4, 4096));
-  kit::add(app, "--time", options.time, "how long the vortex drifts", kit::range(1e-6, 1e6));
-  kit::add(app, "--cfl", options.cfl,
-           "length of a time step, as a part of what a wave needs to cross a polygon", kit::range(0.01, 2.0));
+  kit::add(app, "--time", options.time, "time that the vortex drifts", kit::range(1e-6, 1e6));
+  kit::add(app, "--cfl", options.cfl, "time step as a fraction of the time in which a wave crosses a polygon",
+           kit::range(0.01, 2.0));
   kit::add_flag(app, "--limiter", options.limiter, "limit slopes, for flows with shocks");
   kit::add(app, "--vtk", options.vtk, "write the flow here: density, pressure, Mach number, velocity");
   kit::add_common(app, options.common);

@@ -61,9 +61,9 @@ void add_options(kit::App& app, Options& options) {
       "how nuice carries the exchange, separated by commas: SCHEDULER or SCHEDULER:EXECUTOR (async, phased, "
       "pairwise; phased where none is named), or auto, which chooses both. 001 table 5 has lex, pex, "
       "rex, bex");
-  kit::add(app, "--seed", options.seed, "of the numbers that are transformed");
+  kit::add(app, "--seed", options.seed, "seed of the numbers to transform");
   kit::add(app, "--input", options.input,
-           "take them from this file: complex128, row by row (numpy's tofile())");
+           "read the numbers from this file: complex128, row by row (numpy's tofile())");
   kit::add(app, "--output", options.result, "write the transform here, in the same form");
   kit::add_flag(app, "--check,!--no-check", options.check,
                 "whether rank 0 transforms the whole array too and compares");

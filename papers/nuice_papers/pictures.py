@@ -16,7 +16,7 @@ from nuice.errors import Error
 Picture = Annotated[
     Path, typer.Option("-o", "--output", metavar="FILE.png", help="The picture (png, pdf, svg).")
 ]
-apps = typer.Typer(no_args_is_help=True, help="Pictures of what nuice-wolff and nuice-lee wrote.")
+apps = typer.Typer(no_args_is_help=True, help="Draw the results of nuice-wolff and nuice-lee.")
 
 
 @apps.command(
@@ -27,7 +27,7 @@ def plot(
         Path,
         typer.Argument(
             metavar="FILE.json",
-            help="What --json printed (curves over the width), or nuice-wolff --picture wrote (a lattice).",
+            help="Output of --json (curves over the width) or of nuice-wolff --picture (a lattice).",
         ),
     ],
     picture: Picture,
@@ -50,10 +50,10 @@ def plot(
     "nuice apps maze g.txt --distances d.i32 -o maze.png"
 )
 def maze(
-    grid: Annotated[Path, typer.Argument(metavar="GRID.txt", help="What nuice-lee --grid wrote.")],
+    grid: Annotated[Path, typer.Argument(metavar="GRID.txt", help="The file of nuice-lee --grid.")],
     picture: Picture,
     distances: Annotated[
-        Path | None, typer.Option(metavar="FILE.i32", help="What --distances wrote: the last wavefront.")
+        Path | None, typer.Option(metavar="FILE.i32", help="The file of --distances: the last wavefront.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -19,9 +19,10 @@ def reproduce(
         list[str] | None,
         typer.Argument(metavar="[TABLE...]", help="As 003-table2 or 000-fig13; 004: all of that paper."),
     ] = None,
-    list_names: Annotated[bool, typer.Option("--list", help="Only name what there is.")] = False,
+    list_names: Annotated[bool, typer.Option("--list", help="List the tables and figures.")] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="A few rows of each and one matrix per cell: whether it works.")
+        bool,
+        typer.Option("--quick", help="A few rows of each, and one matrix per cell, to see whether it works."),
     ] = False,
     summary: Annotated[
         bool, typer.Option("--summary", help="One line per table instead of its numbers.")
@@ -36,10 +37,10 @@ def reproduce(
 ) -> int:
     """Regenerate the papers' tables and figures in simulation, compared with the printed numbers.
 
-    Error: median over a table's cells of |ours / printed - 1|. Order: of the pairs of columns in a row whose
-    printed numbers are more than 10 % apart, how many ours puts in the same order. Figures whose numbers are
-    not printed are held against what the text says of them. Planning times are this computer's, and say so.
-    papers/docs/reproduce.md explains what does not fit.
+    Error: median over a table's cells of |simulated / printed - 1|. Order: the share of the pairs of columns
+    in a row, printed numbers more than 10 % apart, that the simulation puts in the same order. Figures
+    without printed numbers are compared with the statements in the text. Planning times are those of this
+    computer, and marked so. papers/docs/reproduce.md explains differences.
     """
     chosen = reproduction.select(tables or [])
     if list_names:

@@ -25,26 +25,26 @@ ScaleReport plan(Rank num_ranks, Rank degree, const std::string& pattern, const 
 }
 
 void register_report(nb::module_& module) {
-  nb::class_<ScaleName>(module, "ScaleName", "A pattern or a law of sizes.")
+  nb::class_<ScaleName>(module, "ScaleName", "A pattern or a distribution of sizes.")
       .def_ro("name", &ScaleName::name)
       .def_ro("summary", &ScaleName::summary);
-  nb::class_<ScaleRun>(module, "ScaleRun", "What the rounds came to.")
+  nb::class_<ScaleRun>(module, "ScaleRun", "The result of one run of the rounds.")
       .def_ro("num_phases", &ScaleRun::num_phases)
       .def_ro("phase_bytes", &ScaleRun::phase_bytes)
-      .def_ro("letters", &ScaleRun::letters, "Of all ranks, in addition to the messages themselves.")
+      .def_ro("letters", &ScaleRun::letters, "Control messages of all ranks.")
       .def_ro("most_letters_of_a_rank", &ScaleRun::most_letters_of_a_rank)
       .def_prop_ro("num_rounds", [](const ScaleRun& run) { return run.rounds.size(); })
-      .def_ro("seconds", &ScaleRun::seconds, "Of all ranks in this process.")
-      .def_ro("verified", &ScaleRun::verified, "By the distributed check.")
-      .def_ro("violation", &ScaleRun::violation, "What was wrong, or empty.");
+      .def_ro("seconds", &ScaleRun::seconds, "Time of all ranks in this process.")
+      .def_ro("verified", &ScaleRun::verified, "Result of the distributed check.")
+      .def_ro("violation", &ScaleRun::violation, "The first fault, or empty.");
   nb::class_<ScaleReport>(module, "ScaleReport", "A plan of ranks that know their own messages only.")
       .def_ro("num_ranks", &ScaleReport::num_ranks)
       .def_ro("num_messages", &ScaleReport::num_messages)
       .def_ro("max_degree", &ScaleReport::max_degree)
       .def_ro("whole_message_bytes", &ScaleReport::whole_message_bytes)
       .def_ro("plan", &ScaleReport::plan, nb::rv_policy::reference_internal)
-      .def_ro("memory_per_rank_bytes", &ScaleReport::memory_per_rank_bytes, "Of the rank that has most.")
-      .def_ro("process_bytes", &ScaleReport::process_bytes, "Most that this process has had in all.")
+      .def_ro("memory_per_rank_bytes", &ScaleReport::memory_per_rank_bytes, "Most memory of a rank.")
+      .def_ro("process_bytes", &ScaleReport::process_bytes, "Most memory of this process.")
       .def_ro("num_changed", &ScaleReport::num_changed)
       .def_ro("follow", &ScaleReport::follow, nb::rv_policy::reference_internal);
 }
@@ -54,11 +54,11 @@ void register_report(nb::module_& module) {
 void register_at_scale(nb::module_& module) {
   register_report(module);
   module.def("scale_patterns", &scale_patterns, "Destinations of the ranks, by name.");
-  module.def("scale_sizes", &scale_sizes, "How much ranks send, by name.");
+  module.def("scale_sizes", &scale_sizes, "Distributions of message sizes, by name.");
   module.def(
       "plan_at_scale", &plan, nb::arg("num_ranks"), nb::arg("degree"), nb::arg("pattern"), nb::arg("sizes"),
       nb::arg("seed"), nb::arg("changed"), nb::arg("progress"),
-      "Plans with all ranks in this process; progress(step, share done) is called now and then. Raises\n"
+      "Plans with all ranks in this process; progress(step, share done) is called from time to time. Raises\n"
       "nuice.Error for unknown names and degrees that a pattern does not have.");
   module.def("modelled_planning_s", &modelled_planning_s, nb::arg("report"), nb::arg("run"),
              nb::arg("machine"), "Seconds that a machine would take for the rounds of a run: a model.");

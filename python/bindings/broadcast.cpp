@@ -48,7 +48,7 @@ std::vector<const Broadcaster*> all_broadcasters() {
 }  // namespace
 
 void register_broadcast(nb::module_& module) {
-  nb::class_<Broadcaster>(module, "Broadcaster", "A row of the table of broadcast algorithms.")
+  nb::class_<Broadcaster>(module, "Broadcaster", "A registry entry: a broadcast algorithm.")
       .def_ro("name", &Broadcaster::name)
       .def_ro("summary", &Broadcaster::summary, "One line.")
       .def_ro("source", &Broadcaster::source, "Paper and figure.");
@@ -57,11 +57,11 @@ void register_broadcast(nb::module_& module) {
       .def(nb::new_(&from_steps), nb::arg("num_ranks"), nb::arg("root"), nb::arg("steps"))
       .def_ro("num_ranks", &BroadcastSchedule::num_ranks)
       .def_ro("root", &BroadcastSchedule::root)
-      .def_prop_ro("steps", &steps_of, "Of each step the pairs (src, dst).")
+      .def_prop_ro("steps", &steps_of, "The pairs (src, dst) of each step.")
       .def(
           "__eq__", [](const BroadcastSchedule& a, const BroadcastSchedule& b) { return a == b; },
           nb::is_operator());
-  module.def("broadcasters", &all_broadcasters, nb::rv_policy::reference, "All rows, in a fixed order.");
+  module.def("broadcasters", &all_broadcasters, nb::rv_policy::reference, "All entries, in a fixed order.");
   module.def(
       "make_broadcast", &make, nb::arg("name"), nb::arg("num_ranks"), nb::arg("root") = 0,
       nb::arg("group") = nb::none(),

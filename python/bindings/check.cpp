@@ -31,12 +31,12 @@ std::vector<std::string> guarantee_list(unsigned flags) {
 namespace {
 
 void register_bounds(nb::module_& module) {
-  nb::class_<Busiest>(module, "Busiest", "Where a bound is reached.")
+  nb::class_<Busiest>(module, "Busiest", "The rank and direction in which a bound is reached.")
       .def_ro("rank", &Busiest::rank, "NO_RANK for a matrix without messages.")
       .def_prop_ro(
           "direction", [](const Busiest& b) { return b.direction == Direction::send ? "send" : "receive"; },
           "\"send\" or \"receive\".");
-  nb::class_<Bounds>(module, "Bounds", "What no schedule can beat where each rank has one port.")
+  nb::class_<Bounds>(module, "Bounds", "Lower bounds for schedules on ranks with one port each.")
       .def_ro("max_degree", &Bounds::max_degree, "Most messages that a rank sends or receives.")
       .def_ro("max_degree_at", &Bounds::max_degree_at)
       .def_ro("max_port_bytes", &Bounds::max_port_bytes, "Most bytes that a rank sends or receives.")
@@ -60,10 +60,10 @@ void register_violation(nb::module_& module) {
       .def_ro("message_dst", &Violation::message_dst)
       .def_ro("offset", &Violation::offset)
       .def_ro("bytes", &Violation::bytes)
-      .def_ro("link", &Violation::link, "Where transfers meet: a number for Topology.link(), or NO_LINK.")
+      .def_ro("link", &Violation::link, "The link where transfers meet, for Topology.link(), or NO_LINK.")
       .def_ro("other_src", &Violation::other_src, "Ends of an earlier transfer over that link.")
       .def_ro("other_dst", &Violation::other_dst)
-      .def_ro("text", &Violation::text, "One sentence with all of it.")
+      .def_ro("text", &Violation::text, "One sentence with all of the above.")
       .def("__repr__", [](const Violation& v) { return "<Violation: " + v.text + ">"; });
 }
 
@@ -93,7 +93,7 @@ void register_check(nb::module_& module) {
         return find_link_contention(schedule, phase, topology);
       },
       nb::arg("schedule"), nb::arg("phase"), nb::arg("topology"), without_gil(),
-      "The first transfer of the phase that is one too many on a link, or None.");
+      "The first transfer of the phase that exceeds the slots of a link, or None.");
   module.def(
       "find_node_contention",
       [](const Schedule& schedule, PhaseId phase) {

@@ -13,7 +13,7 @@ namespace {
 using Path = std::filesystem::path;
 
 void register_record(nb::module_& module) {
-  nb::class_<ScheduleRecord>(module, "ScheduleRecord", "A schedule with what a later reader must know of it.")
+  nb::class_<ScheduleRecord>(module, "ScheduleRecord", "A schedule with the facts that a later reader needs.")
       .def(
           "__init__",
           [](ScheduleRecord* self, const CommMatrix& matrix, Schedule schedule, std::string scheduler,

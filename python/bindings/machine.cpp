@@ -102,13 +102,13 @@ Machine replace(const Machine& machine, const nb::kwargs& fields) {
 
 void register_machine_class(nb::module_& module) {
   nb::class_<Machine> machine(module, "Machine",
-                              "A network and what sending on it costs (docs/reference/machines.md).");
+                              "A network and the costs of sending on it (docs/reference/machines.md).");
   machine.def_ro("name", &Machine::name)
       .def_ro("summary", &Machine::summary)
       .def_prop_ro("topology", [](const Machine& m) { return m.topology->name(); })
-      .def_ro("grows", &Machine::grows, "Whether grown() makes its network larger.")
+      .def_ro("grows", &Machine::grows, "Whether grown() can enlarge its network.")
       .def("grown", &grown, nb::arg("ranks"), nb::arg("ranks_per_host") = 1,
-           "The machine for a number of ranks: a larger installation of its kind if it is a family.")
+           "The machine for `ranks` ranks, with a larger network if it grows.")
       .def_prop_ro("num_ranks", [](const Machine& m) { return m.topology->num_ranks(); })
       .def_prop_ro("duplex", [](const Machine& m) { return duplex_name(m.duplex); })
       .def_prop_ro("switching", [](const Machine& m) { return switching_name(m.switching); })
@@ -125,11 +125,11 @@ void register_machines(nb::module_& module) {
   module.def("concatenation_s", &concatenation_s, nb::arg("machine"), nb::arg("ranks"),
              "Seconds until every rank has the whole matrix of words (004 s.3).");
   module.def("discovery_s", &discovery_s, nb::arg("machine"), nb::arg("ranks"), nb::arg("degree"),
-             "Seconds until every rank knows its senders, which have `degree` messages each (004 fig. 1).");
+             "Seconds until every rank knows its senders, with `degree` messages per rank (004 fig. 1).");
   module.def("control_broadcast_s", &control_broadcast_s, nb::arg("machine"), nb::arg("num_bytes"),
-             "Seconds of a broadcast by the control network; 0 where there is none.");
+             "Seconds of a broadcast by the control network; 0 if there is none.");
   module.def("calibrated_machine_path", &calibrated_machine_path, nb::arg("one_host"),
-             "Where `nuice-calibrate --save` leaves a machine; empty without a home.");
+             "The file of `nuice-calibrate --save`; empty if there is no home directory.");
   module.def(
       "find_machine", [](std::string_view name) { return find_machine(name); }, nb::arg("name"),
       "The shipped machine of that name, or the one in the file NAME.toml.");
@@ -139,7 +139,7 @@ void register_machines(nb::module_& module) {
         return find_machine(name, ranks, ranks_per_host);
       },
       nb::arg("name"), nb::arg("ranks"), nb::arg("ranks_per_host") = 1,
-      "The same for a number of ranks: a family grows (Machine.grown).");
+      "The same for `ranks` ranks, grown if possible (Machine.grown).");
   module.def(
       "load_machine", [](const std::filesystem::path& path) { return load_machine(path.string()); },
       nb::arg("path"), "Reads a machine; nuice.Error with \"path:line: what is wrong\".");
@@ -173,16 +173,16 @@ IntTable interval_table(const Simulation& run) {
 }
 
 void register_results(nb::module_& module) {
-  nb::class_<RankTimes>(module, "RankTimes", "What a rank did while a schedule ran on a machine; seconds.")
+  nb::class_<RankTimes>(module, "RankTimes", "The times of a rank in a simulation, in seconds.")
       .def_ro("finished_s", &RankTimes::finished_s)
       .def_ro("software_s", &RankTimes::software_s)
-      .def_ro("waiting_s", &RankTimes::waiting_s, "Of the processor.")
-      .def_ro("blocked_s", &RankTimes::blocked_s, "Of the send port: links or the receiver were busy.")
-      .def_ro("idle_s", &RankTimes::idle_s, "Neither software nor bytes in either direction.")
+      .def_ro("waiting_s", &RankTimes::waiting_s, "Time that the processor waits.")
+      .def_ro("blocked_s", &RankTimes::blocked_s, "Time that the send port waits for links or the receiver.")
+      .def_ro("idle_s", &RankTimes::idle_s, "Time without software and without bytes in either direction.")
       .def_ro("sent_bytes", &RankTimes::sent_bytes)
       .def_ro("received_bytes", &RankTimes::received_bytes);
   nb::class_<Simulation>(module, "Simulation",
-                         "How long a schedule takes on a machine, and where the time goes.")
+                         "How long a schedule takes on a machine, and what the time is spent on.")
       .def_ro("seconds", &Simulation::seconds)
       .def_ro("ranks", &Simulation::ranks, "RankTimes by rank.")
       .def_ro("transfers", &Simulation::transfers)
@@ -193,7 +193,7 @@ void register_results(nb::module_& module) {
       .def_ro("refusals", &Simulation::refusals)
       .def_prop_ro(
           "delivered", [](const Simulation& run) { return to_numpy(run.delivered); }, nb::rv_policy::move,
-          "Bytes, by message.")
+          "Bytes delivered, by message.")
       .def("interval_times", &interval_times, "Timeline: begin and end in seconds, by interval.")
       .def("interval_table", &interval_table,
            "Timeline: rank, activity (index into ACTIVITIES), peer, bytes, phase, by interval.");
@@ -206,25 +206,25 @@ std::vector<const Executor*> all_executors() {
 }
 
 void register_executors(nb::module_& module) {
-  nb::class_<Executor>(module, "Executor", "A row of the table of executors.")
+  nb::class_<Executor>(module, "Executor", "A registry entry: an executor.")
       .def_ro("name", &Executor::name)
       .def_ro("summary", &Executor::summary, "One line.")
       .def_ro("source", &Executor::source, "Paper and section.")
       .def_prop_ro(
           "needs", [](const Executor& e) { return guarantee_list(e.needs); },
           "Guarantees of the schedules that it carries out.")
-      .def_ro("on_mpi", &Executor::on_mpi, "Whether plans on MPI have it.")
+      .def_ro("on_mpi", &Executor::on_mpi, "Whether plans on MPI can use it.")
       .def_prop_ro(
           "pace", [](const Executor& row) { return pace_names[static_cast<std::size_t>(row.pace)]; },
           "What a rank waits for: at_once, phases, pairs, notices or inquiries.")
       .def_prop_ro("is_simulated", &Executor::is_simulated)
       .def_prop_ro("needs_schedule", &Executor::needs_schedule)
       .def_ro("without_scheduler", &Executor::without_scheduler,
-              "What replaces a scheduler's name if it needs no schedule.")
+              "The word that replaces the scheduler's name if it needs no schedule.")
       .def("__repr__", [](const Executor& e) { return "<Executor " + std::string(e.name) + ">"; });
-  module.def("executors", &all_executors, nb::rv_policy::reference, "All rows, in a fixed order.");
+  module.def("executors", &all_executors, nb::rv_policy::reference, "All entries, in a fixed order.");
   module.def("find_executor", &find_executor, nb::arg("name"), nb::rv_policy::reference,
-             "The row with that name; nuice.Error lists the known names.");
+             "The entry with that name; nuice.Error lists the known names.");
 }
 
 }  // namespace
@@ -256,11 +256,11 @@ void register_machine(nb::module_& module) {
       },
       nb::arg("matrix"), nb::arg("machine"), nb::arg("seed") = 0, nb::arg("retry_delay_s") = nb::none(),
       nb::arg("timeline") = false, nb::arg("when_busy") = "refuse", nb::arg("early_bytes") = 0,
-      "Runs the handshaking DRS_N (004 fig. 5), which needs no schedule. A busy receiver: refuse, list.");
+      "Runs the handshaking DRS_N (004 fig. 5), which needs no schedule. when_busy: refuse or list.");
   module.def("port_bound_s", &port_bound_s, nb::arg("matrix"), nb::arg("machine"),
              "Lower bound on the time of any execution, by the busiest port.");
   module.def("link_bound_s", &link_bound_s, nb::arg("matrix"), nb::arg("machine"),
-             "Lower bound for straight routes, by the busiest link.");
+             "Lower bound for direct schedules, by the busiest link.");
 }
 
 }  // namespace nuice::python

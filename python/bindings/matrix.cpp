@@ -116,7 +116,7 @@ void register_matrix(nb::module_& module) {
       module, "CommMatrix",
       "The bytes from each rank to each other: COM(src, dst) = bytes. Immutable.\n\n"
       "A message's id is its index in the order (src, dst). Entries of zero bytes are dropped;\n"
-      "what a rank sends to itself is in self_bytes and is no message.")
+      "the bytes of a rank to itself are in self_bytes and are no message.")
       .def_static(
           "from_messages", &from_triples, nb::arg("num_ranks"), nb::arg("messages"),
           "Builds the matrix from (src, dst, bytes) in any order. Raises nuice.Error naming the pair for a\n"
@@ -139,11 +139,12 @@ void register_matrix(nb::module_& module) {
       .def_prop_ro("self_bytes", &self_bytes, nb::rv_policy::automatic,
                    "Bytes that each rank sends to itself.")
       .def("entries", &entries,
-           "All entries as arrays (src, dst, bytes), those of ranks to themselves included.")
+           "All entries as arrays (src, dst, bytes), including messages of ranks to themselves.")
       .def("message", &message, nb::arg("id"), "(src, dst, bytes) of a message.")
-      .def("sent_by", &sent_by, nb::arg("rank"), "Ids of what the rank sends, by ascending receiver.")
+      .def("sent_by", &sent_by, nb::arg("rank"),
+           "Ids of the messages that the rank sends, by ascending receiver.")
       .def("received_by", &received_by, nb::arg("rank"),
-           "Ids of what the rank receives, by ascending sender.")
+           "Ids of the messages that the rank receives, by ascending sender.")
       .def("find", &find, nb::arg("src"), nb::arg("dst"), "Id of the message from src to dst, or None.")
       .def_prop_ro("fingerprint", &CommMatrix::fingerprint, "64-bit hash, the same on every platform.")
       .def(nb::self == nb::self)

@@ -43,26 +43,28 @@ void register_topology(nb::module_& module) {
                    "One direction of a cable. Vertices below num_ranks are ranks, others switches.")
       .def_ro("src", &Link::from, "Vertex where it begins.")
       .def_ro("dst", &Link::to, "Vertex where it ends.")
-      .def_ro("capacity", &Link::capacity, "Transfers at the same time at the full speed of a rank's port.")
+      .def_ro("capacity", &Link::capacity,
+              "Number of simultaneous transfers at the full speed of a rank's port.")
       .def_prop_ro("slots", &Link::slots,
-                   "Transfers of one phase without link contention: 1 or the whole capacity.")
+                   "Number of transfers per phase without link contention: the integer part of the capacity, "
+                   "at least 1.")
       .def("__repr__", [](const Link& l) {
         return "<Link " + std::to_string(l.from) + " -> " + std::to_string(l.to) + ">";
       });
   nb::class_<Topology>(module, "Topology", "A network with static routing; make_topology() makes one.")
-      .def_prop_ro("name", &Topology::name, "What make_topology() was given.")
+      .def_prop_ro("name", &Topology::name, "The argument of make_topology().")
       .def_prop_ro("num_ranks", &Topology::num_ranks)
       .def_prop_ro("num_links", &Topology::num_links)
       .def("link", &checked_link, nb::arg("id"))
       .def("route", &route, nb::arg("src"), nb::arg("dst"),
            "Numbers of the links that a transfer crosses, in order. A rank's own port is no link.")
       .def("num_paths", &Topology::num_paths, nb::arg("src"), nb::arg("dst"),
-           "Paths among which a sender, or random or adaptive routing, may choose.")
-      .def("path", &path, nb::arg("src"), nb::arg("dst"), nb::arg("number"), "The links of one of them.")
+           "Number of paths from which path_coloring, or random or adaptive routing, chooses.")
+      .def("path", &path, nb::arg("src"), nb::arg("dst"), nb::arg("number"), "The links of path `number`.")
       .def("vertex_name", &Topology::vertex_name, nb::arg("vertex"),
            "\"rank 5\", \"switch 2\", or a file's name for it.")
       .def("__repr__", [](const Topology& t) { return "<Topology " + t.name() + ">"; });
-  nb::class_<TopologyKind>(module, "TopologyKind", "A row of the table of kinds of networks.")
+  nb::class_<TopologyKind>(module, "TopologyKind", "A registry entry: a kind of network.")
       .def_ro("name", &TopologyKind::name)
       .def_ro("syntax", &TopologyKind::syntax)
       .def_ro("summary", &TopologyKind::summary)
@@ -70,7 +72,7 @@ void register_topology(nb::module_& module) {
 }
 
 void register_bounds(nb::module_& module) {
-  nb::class_<LinkBounds>(module, "LinkBounds", "What no direct schedule without link contention can beat.")
+  nb::class_<LinkBounds>(module, "LinkBounds", "Lower bounds for direct schedules without link contention.")
       .def_ro("phases", &LinkBounds::phases, "Most messages over a link, per slot.")
       .def_ro("phases_at", &LinkBounds::phases_at, "That link; -1 if no route has links.")
       .def_ro("bytes", &LinkBounds::bytes, "Most bytes over a link, per slot.")

@@ -33,8 +33,9 @@ PacketRun run(const CommMatrix& matrix, const Schedule& schedule, const Machine&
 }  // namespace
 
 void register_packets(nb::module_& module) {
-  nb::class_<PacketRun>(module, "PacketRun",
-                        "What the packet-level simulator found; times in slots of a packet.")
+  nb::class_<PacketRun>(
+      module, "PacketRun",
+      "The result of the packet-level simulator; times in slots, each the time of a packet.")
       .def_ro("seconds", &PacketRun::seconds)
       .def_ro("slot_s", &PacketRun::slot_s)
       .def_ro("slots", &PacketRun::slots)
@@ -43,10 +44,10 @@ void register_packets(nb::module_& module) {
       .def_ro("packets", &PacketRun::packets)
       .def_ro("packet_hops", &PacketRun::packet_hops)
       .def_ro("virtual_lanes", &PacketRun::virtual_lanes)
-      .def_ro("arrived_slots", &PacketRun::arrived_slots, "By transfer.")
+      .def_ro("arrived_slots", &PacketRun::arrived_slots, "Arrival of the last packet, by transfer.")
       .def_prop_ro(
           "delivered", [](const PacketRun& r) { return to_numpy(r.delivered); }, nb::rv_policy::move,
-          "Bytes, by message.");
+          "Bytes delivered, by message.");
   module.def(
       "simulate_packets_on",
       [](const CommMatrix& matrix, const Schedule& schedule, const Machine& machine, std::string executor,
@@ -70,7 +71,7 @@ void register_packets(nb::module_& module) {
         return switch_throughput(ports, find_queueing(queueing), slots, seed);
       },
       nb::arg("ports"), nb::arg("queueing"), nb::arg("slots") = 20000, nb::arg("seed") = 1,
-      "Of one saturated switch (Karol et al. 1987).");
+      "Throughput of one saturated switch (Karol et al. 1987).");
 }
 
 }  // namespace nuice::python

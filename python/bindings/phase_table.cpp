@@ -39,17 +39,18 @@ void register_phase_table(nb::module_& module) {
       .def_prop_ro(
           "send_parts", [](const PhaseEntry& entry) { return range_of(entry.send_parts); },
           nb::sig("def send_parts(self) -> range"),
-          "Which of the table's parts the send carries; empty where it is the message to send_partner "
+          "Which of the table's parts the send carries; empty if it is the message to send_partner "
           "itself.")
       .def_prop_ro(
           "recv_parts", [](const PhaseEntry& entry) { return range_of(entry.recv_parts); },
           nb::sig("def recv_parts(self) -> range"), "Likewise.")
       .def(nb::self == nb::self);
-  nb::class_<Partner>(module, "Partner", "A rank to send to or to receive from, and how many bytes in all.")
+  nb::class_<Partner>(module, "Partner",
+                      "A rank to send to or to receive from, and the bytes of the message.")
       .def_ro("rank", &Partner::rank)
       .def_ro("bytes", &Partner::bytes)
       .def(nb::self == nb::self);
-  nb::class_<PhaseTable>(module, "PhaseTable", "All that one rank needs to know of a schedule.")
+  nb::class_<PhaseTable>(module, "PhaseTable", "One rank's slice of a schedule.")
       .def_ro("rank", &PhaseTable::rank)
       .def_ro("num_ranks", &PhaseTable::num_ranks)
       .def_ro("num_phases", &PhaseTable::num_phases)
@@ -57,7 +58,7 @@ void register_phase_table(nb::module_& module) {
       .def_ro("sources", &PhaseTable::sources, "By ascending rank, the rank itself included.")
       .def_ro("entries", &PhaseTable::entries, "By ascending phase.")
       .def_ro("parts", &PhaseTable::parts, "Of all entries; empty if nothing is forwarded.")
-      .def_prop_ro("staged_bytes", &staged_bytes, "Bytes that the rank keeps for others during an exchange.")
+      .def_prop_ro("staged_bytes", &staged_bytes, "Bytes that the rank holds for others during an exchange.")
       .def(nb::self == nb::self);
   module.def(
       "slice",
@@ -66,9 +67,8 @@ void register_phase_table(nb::module_& module) {
         return slice(matrix, schedule, rank);
       },
       nb::arg("matrix"), nb::arg("schedule"), nb::arg("rank"), without_gil(),
-      "The phase table of one rank. Raises nuice.Error if the schedule takes bytes back to their source or "
-      "on from\n"
-      "their destination.");
+      "The phase table of one rank. Raises nuice.Error if the schedule returns bytes to their source,\n"
+      "or moves them on from their destination.");
   module.def("slice_all", &slice_all, nb::arg("matrix"), nb::arg("schedule"), without_gil(),
              "The phase tables of all ranks in one pass.");
 }

@@ -87,7 +87,7 @@ void register_schedule(nb::module_& module) {
       .def_ro("src", &OwnedTransfer::src)
       .def_ro("dst", &OwnedTransfer::dst)
       .def_ro("pieces", &OwnedTransfer::pieces)
-      .def_ro("path", &OwnedTransfer::path, "Of the network; -1: its own route.")
+      .def_ro("path", &OwnedTransfer::path, "Path of the network; -1: its own route.")
       .def_prop_ro("bytes", &OwnedTransfer::bytes, "Sum over the pieces.")
       .def(nb::self == nb::self);
   nb::class_<Schedule>(module, "Schedule",
@@ -95,12 +95,12 @@ void register_schedule(nb::module_& module) {
       .def_static(
           "from_phases", &from_phases, nb::arg("num_ranks"), nb::arg("phases"),
           "A schedule from lists of Transfer, one per phase; empty phases are left out. Nothing is checked:\n"
-          "that is what check() is for.")
+          "use check().")
       .def_prop_ro("num_ranks", &Schedule::num_ranks)
       .def_prop_ro("num_phases", &Schedule::num_phases)
       .def_prop_ro("num_transfers", &Schedule::num_transfers)
       .def_prop_ro("num_pieces", &Schedule::num_pieces)
-      .def_prop_ro("has_paths", &Schedule::has_paths, "Whether any transfer has a path of its own.")
+      .def_prop_ro("has_paths", &Schedule::has_paths, "Whether any transfer has a path.")
       .def("transfers", &transfers, nb::arg("phase"), "The transfers of a phase, in their order.")
       .def("transfer_table", &transfer_table, "One row (phase, src, dst, bytes) per transfer, as an array.")
       .def(nb::self == nb::self)

@@ -41,20 +41,20 @@ std::vector<const Scheduler*> all_schedulers() {
 }  // namespace
 
 void register_schedulers(nb::module_& module) {
-  nb::class_<Scheduler>(module, "Scheduler", "A row of the table of scheduling algorithms.")
+  nb::class_<Scheduler>(module, "Scheduler", "A registry entry: a scheduling algorithm.")
       .def_ro("name", &Scheduler::name)
       .def_ro("summary", &Scheduler::summary, "One line.")
       .def_ro("source", &Scheduler::source, "Paper and figure.")
       .def_prop_ro(
           "guarantees", [](const Scheduler& s) { return guarantee_list(s.guarantees); },
-          "What every schedule of this row keeps.")
+          "Guarantees of all its schedules.")
       .def_prop_ro("needs_topology", &Scheduler::needs_topology, "Whether it promises link_free.")
       .def_ro("randomized", &Scheduler::randomized, "Whether the seed matters.")
       .def_ro("alias_of", &Scheduler::alias_of,
-              "The row with the same algorithm under its first name; empty for that one.")
+              "The first name of the same algorithm; empty for the first entry.")
       .def_prop_ro(
           "gathers", [](const Scheduler& s) { return *s.gathers; },
-          "Whether every rank needs the whole matrix, or its own sends and receives are enough.")
+          "Whether every rank needs the whole matrix, not only its own messages.")
       .def(
           "why_not",
           [](const Scheduler& s, const CommMatrix& matrix, std::uint64_t seed, Bytes phase_cost_bytes,
@@ -66,9 +66,9 @@ void register_schedulers(nb::module_& module) {
           nb::arg("topology").none() = nb::none(),
           "Empty if applicable, otherwise the reason in one sentence.")
       .def("__repr__", [](const Scheduler& s) { return "<Scheduler " + std::string(s.name) + ">"; });
-  module.def("schedulers", &all_schedulers, nb::rv_policy::reference, "All rows, in a fixed order.");
+  module.def("schedulers", &all_schedulers, nb::rv_policy::reference, "All entries, in a fixed order.");
   module.def("find_scheduler", &find_scheduler, nb::arg("name"), nb::rv_policy::reference,
-             "The row with that name; nuice.Error lists the known names.");
+             "The entry with that name; nuice.Error lists the known names.");
   module.def(
       "load_rows", [](const std::filesystem::path& path) { load_rows(path.string()); }, nb::arg("path"),
       "Adds the schedulers and executors of a shared object (nuice/plan/rows.hpp) for as long as Python "
@@ -79,10 +79,8 @@ void register_schedulers(nb::module_& module) {
       nb::arg("phase_cost_bytes") = default_phase_cost_bytes, nb::arg("topology").none() = nb::none(),
       nb::arg("prefer_pairs") = false, without_gil(),
       "(schedule, seconds that making it took). The same arguments give the same schedule everywhere.\n"
-      "phase_cost_bytes is the cost of a phase in addition to its largest transfer; kpbs looks at it. Rows "
-      "that "
-      "promise\n"
-      "link_free need a topology; prefer_pairs asks rs_nl for exchanges in pairs.\n"
+      "phase_cost_bytes is the cost of a phase in addition to its largest transfer; kpbs uses it.\n"
+      "Schedulers that promise link_free need a topology; prefer_pairs asks rs_nl for exchanges in pairs.\n"
       "Raises nuice.Error for an unknown scheduler or one that is not applicable.");
 }
 

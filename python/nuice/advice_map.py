@@ -25,7 +25,8 @@ DEFAULT_SIZES = tuple(16 * 4**k for k in range(8))  # 16 B to 256 KiB
 
 @dataclass(frozen=True)
 class RegionMap:
-    """winner[i][j]: the candidate with least S / R + C for degrees[i] and sizes[j]; total_s[i][j]: that."""
+    """winner[i][j]: the candidate with the least S / R + C for degrees[i] and sizes[j]; total_s[i][j]:
+    this cost."""
 
     machine: str
     ranks: int
@@ -51,14 +52,14 @@ class RegionMap:
 
 
 def degrees_for(ranks: int) -> tuple[int, ...]:
-    """About eight, from 1 to all."""
+    """About eight degrees, from 1 to all ranks."""
     return tuple(
         sorted({1, 2, 4, *(max(1, (ranks - 1) * k // 6) for k in range(1, 7))} & set(range(1, ranks)))
     )
 
 
 def paper_candidates(machine: Machine) -> list[str]:
-    """Those of 000's maps; RS_NL only where there are links."""
+    """The candidates of the maps in paper 000; RS_NL only if the machine has links."""
     known = {name.split(":")[0] for name in _core.all_candidates(machine)}
     return [name for name in PAPER_CANDIDATES if name in known]
 
@@ -77,7 +78,7 @@ def region_map(
     """The fastest candidate of each cell. ranks: at most the machine's (32 if None); candidates: the papers'
     if None.
 
-    Raises nuice.Error as nuice.advise. Cost: that of simulating every candidate for every degree and size.
+    Raises nuice.Error as nuice.advise. Simulates every candidate for every degree and size.
     """
     target = _core.find_machine(machine) if isinstance(machine, str) else machine
     count = min(32, target.num_ranks) if ranks is None else ranks
@@ -112,7 +113,7 @@ def region_map(
 
 @dataclass(frozen=True)
 class BreakEven:
-    """Up to which degree CGM costs no more than LP for messages of one size; 0: never."""
+    """The largest degree at which CGM costs no more than LP, for messages of one size; 0: none."""
 
     bytes: int
     degree: int
@@ -122,7 +123,7 @@ def break_even(
     machine: Machine | str, ranks: int = 32, sizes: Sequence[int] = DEFAULT_SIZES, *, reuse: int = 1
 ) -> list[BreakEven]:
     """Where CGM (RS_N) overtakes LP, for a schedule that is used `reuse` times (003 s.5.1). Exchanges are
-    simulated, planning is as the adviser has it for the machine."""
+    simulated; planning times are the adviser's for the machine."""
     target = _core.find_machine(machine) if isinstance(machine, str) else machine
 
     def pays(degree: int, size: int) -> bool:
@@ -133,7 +134,7 @@ def break_even(
 
 
 def last_degree(ranks: int, holds: Callable[[int], bool]) -> int:
-    """The largest degree up to which it holds."""
+    """The largest degree up to which `holds` is true."""
     degree = 0
     while degree + 1 < ranks and holds(degree + 1):
         degree += 1
@@ -141,7 +142,7 @@ def last_degree(ranks: int, holds: Callable[[int], bool]) -> int:
 
 
 def gain_of_cgm(machine: Machine, ranks: int, degree: int, size: int) -> tuple[float, float]:
-    """Seconds that an exchange by CGM takes less than one by LP, and that planning takes more."""
+    """The seconds that an exchange by CGM saves compared with LP, and the additional seconds of planning."""
     matrix = _core.random_regular(ranks, degree, unit_bytes=size, seed=0)
     advice = advise(matrix, machine, 1, candidates=["lp", "cgm"], predict_by="simulation")
     by = {c.scheduler: c for c in advice.candidates}

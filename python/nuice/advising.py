@@ -29,10 +29,10 @@ def advise(
 ) -> Advice:
     """Predicts planning and exchange time of every candidate; the least planning / reuse + exchange wins.
 
-    machine: an object, the name of a shipped one, or a file NAME.toml; a family grows to the matrix.
-    candidates: "SCHEDULER:EXECUTOR" or "SCHEDULER"; all that the machine allows if None. predict_by: "rule"
-    or "simulation" for all of them, whatever that costs; without it deciding takes half as long as
-    the exchanges it decides about, 0.1 ms to 3 s (or budget_s), as estimated from counted work, so that the
+    machine: an object, the name of a shipped one, or a file NAME.toml; a machine that grows gets the size of
+    the matrix. candidates: "SCHEDULER:EXECUTOR" or "SCHEDULER"; all that the machine allows if None.
+    predict_by: "rule" or "simulation" for all of them, whatever it costs. By default deciding takes half as
+    long as the planned exchanges, 0.1 ms to 3 s (or budget_s). This is estimated from counted work, so the
     same arguments give the same advice.
     Raises nuice.Error for unknown names, a machine with fewer ranks than the matrix, or if nothing is
     applicable.

@@ -50,8 +50,8 @@ class Mesh:
 def airfoil_mesh(num_points: int) -> Mesh:
     """A mesh with about `num_points` points, the same on every call. Made with gmsh.
 
-    Triangles are small at the profile and grow with the distance from it. A few meshes are made, until one is
-    within 2 % of the number; of none, the closest is taken. Raises nuice.Error for a number outside
+    Triangles are small at the profile and grow with the distance from it. It makes a few meshes until one is
+    within 2 % of the number; otherwise it takes the closest. Raises nuice.Error for a number outside
     100..5,000,000.
     """
     if not MIN_POINTS <= num_points <= MAX_POINTS:
@@ -94,7 +94,7 @@ def halo_matrix(mesh: Mesh, owner: NDArray[np.int64], num_parts: int, unit_bytes
 def halo_of_edges(
     edges: NDArray[np.int64], owner: NDArray[np.int64], num_parts: int, unit_bytes: int
 ) -> CommMatrix:
-    """The same for any graph; edges[e] has the two ends of edge e, each edge once."""
+    """As halo_matrix() for any graph; edges[e] has the two ends of edge e, each edge once."""
     point = edges.ravel()  # u, v, u, v, ...
     needed_by = owner[edges[:, ::-1].ravel()]  # part of v, of u, ...
     outside = owner[point] != needed_by

@@ -69,12 +69,12 @@ class Plan:
 
     @cached_property
     def link_bounds(self) -> LinkBounds | None:
-        """Of the busiest link; None without a topology."""
+        """Bounds of the busiest link; None without a topology."""
         return None if self.topology is None else _core.link_bounds(self.matrix, self.topology)
 
     @cached_property
     def link_rounds(self) -> int | None:
-        """Phases that it takes if transfers that share a link wait for each other; None if no topology."""
+        """Number of phases if transfers that share a link wait for each other; None without a topology."""
         return None if self.topology is None else _core.link_rounds(self.schedule, self.topology)
 
     @cached_property
@@ -127,10 +127,10 @@ class Plan:
         _core.save_schedule(path, record, self.matrix)
 
     def exchange(self, send: Sequence[Mapping[int, Any]]) -> list[dict[int, NDArray[np.uint8]]]:
-        """Carries the plan out in this process: returns receive with receive[r][s] equal to send[s][r].
+        """Carries out the plan in this process; in the result, receive[r][s] equals send[s][r].
 
-        send[r][d] holds what rank r sends to d: bytes, or any contiguous buffer or array of them, of the size
-        that the matrix gives, for every destination d of r (itself included, if it sends to itself).
+        send[r][d] holds the message of rank r to d: bytes, or a contiguous buffer or array, of the size in
+        the matrix, for every destination d of r (itself included, if it sends to itself).
         """
         import numpy as np
 
@@ -144,7 +144,7 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What one scheduler made of a matrix. Not applicable: plan is None and reason says why."""
+    """The plan of one scheduler for a matrix. If it is not applicable, plan is None and reason says why."""
 
     scheduler: str
     plan: Plan | None
@@ -172,8 +172,8 @@ def plan(
     A topology ("torus:8x8", or a Topology) is needed by schedulers with the guarantee link_free; other plans
     get statistics of its links. prefer_pairs asks rs_nl for exchanges in pairs.
     plan_seconds is the median over `repeat` runs. Raises nuice.Error for an unknown
-    scheduler (the message lists the known ones) or one that cannot handle the matrix. A wrong schedule is
-    not raised but reported: look at `verified`.
+    scheduler (the message lists the known ones) or one that cannot handle the matrix. A wrong schedule raises
+    nothing: check `verified`.
     """
     require_matrix(matrix)
     if repeat < 1:
@@ -201,8 +201,8 @@ def plan(
 def load_plan(path: str | PathLike[str], matrix: CommMatrix, topology: Topology | str | None = None) -> Plan:
     """Reads a plan for this matrix and checks it against the guarantees that the file claims.
 
-    A file that claims link_free names its network. With a topology the plan must be link_free on that one,
-    whatever the file says.
+    A file that claims link_free names its network. If you pass a topology, the plan must be link_free on that
+    one, whatever the file claims.
     """
     require_matrix(matrix)
     record = _core.load_schedule(path, matrix)
@@ -231,7 +231,7 @@ def compare(
     topology: Topology | str | None = None,
     phase_cost_bytes: int = _core.DEFAULT_PHASE_COST_BYTES,
 ) -> list[Comparison]:
-    """plan() with each of the schedulers (all of the table if None), in the order given."""
+    """plan() with each of the schedulers (all registered ones if None), in the order given."""
     require_matrix(matrix)
     network = _network(topology, matrix)
     names = [s.name for s in _core.schedulers()] if schedulers is None else list(schedulers)

@@ -56,11 +56,12 @@ def simulate_drs_n(
     early_bytes: int = 0,
     timeline: bool = False,
 ) -> Simulation:
-    """Runs the handshaking DRS_N of 004 fig. 5: no schedule, each rank asks its receivers for leave.
+    """Runs the handshaking DRS_N of 004 fig. 5: there is no schedule; each rank asks its receivers before it
+    sends.
 
     A refused rank waits retry_delay_s before it asks again; the machine's am_retry_s if None. when_busy
-    "list" (beyond the paper): a busy receiver notes inquiries and grants the next when it is free, or when
-    at most early_bytes are still to come.
+    "list" (not in the paper): a busy receiver notes inquiries, and grants the next one when it is free, or
+    when at most early_bytes have not arrived yet.
     """
     require_matrix(matrix)
     return _core.simulate_drs_n_on(
@@ -83,7 +84,7 @@ def simulate_packets(
     queueing "fifo" or "voq" at inputs.
     routing None (the machine's), "table", "random" (ECMP), "spray" (adaptive).
     numbers: packet_bytes, buffer_packets, seed, early_bytes.
-    Transfers with a path of their own take that one.
+    Transfers with their own path take it.
     Raises nuice.Error as simulate(), and for machines of circuits or half-duplex ports.
     """
     require_matrix(matrix)
@@ -112,7 +113,8 @@ def machine_for(machine: Machine | str, matrix: CommMatrix, ranks_per_host: int 
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """What one scheduler comes to on a machine. Not applicable: run is None and reason says why."""
+    """The simulation of one scheduler on a machine. If it is not applicable, run is None and reason says
+    why."""
 
     scheduler: str
     executor: str
@@ -157,11 +159,11 @@ def predict(
     timeline: bool = False,
     drs_early_bytes: int = EARLY_BYTES,
 ) -> list[Prediction]:
-    """Simulates each of the schedulers (all of the table, and drs_n, if None), in the order given.
+    """Simulates each of the schedulers (all registered ones and drs_n if None), in the order given.
 
-    Schedulers that avoid link contention plan for the machine's network, in pairs where its ports gain by it.
-    Named only: drs_n:list and drs_n:early, whose receivers keep a list (when_busy, early_bytes of
-    simulate_drs_n).
+    Schedulers that avoid link contention plan for the machine's network, in pairs if its ports gain by it.
+    drs_n:list and drs_n:early, whose receivers keep a list (when_busy, early_bytes of simulate_drs_n), run
+    only if named.
     executor "auto": schedules of one phase run `async`; others `pairwise` on machines whose ports gain by
     exchanges (duplex "paired"), `phased` elsewhere.
     """
@@ -185,7 +187,7 @@ def predict(
 
 @dataclass(frozen=True, eq=False)
 class PacketPrediction:
-    """What one scheduler comes to packet by packet. Not applicable: run is None and reason says why."""
+    """The packet simulation of one scheduler. If it is not applicable, run is None and reason says why."""
 
     scheduler: str
     executor: str
@@ -225,8 +227,8 @@ def predict_packets(
     queueing: str = "fifo",
     routing: str | None = None,
 ) -> list[PacketPrediction]:
-    """As predict(), by simulate_packets(). executor "auto": `async` for one phase, `depend` where the
-    schedule has what it needs (direct, one_port), else `phased`."""
+    """As predict(), by simulate_packets(). executor "auto": `async` for one phase, `depend` if the
+    schedule has the guarantees that it needs (direct, one_port), else `phased`."""
     require_matrix(matrix)
     target = machine_for(machine, matrix)
     if executor != "auto":

@@ -27,7 +27,7 @@ KPBS_COST_FACTORS = (1 / 64, 1 / 16, 1 / 4, 1, 4)
 
 @dataclass(frozen=True, eq=False)
 class FrontierPoint:
-    """A schedule that no other of the candidates beats in both phases and bytes."""
+    """A schedule that no other candidate beats in both phases and bytes."""
 
     plan: Plan
     cost_s: float
@@ -44,10 +44,10 @@ class Frontier:
 
 
 def frontier(matrix: CommMatrix, alpha_s: float, beta_s_per_byte: float, seed: int = 0) -> Frontier:
-    """Plans with every direct one-port row of the table, and with kpbs for several costs of a phase.
+    """Plans with every direct one-port scheduler, and with kpbs for several costs of a phase.
 
-    Raises nuice.Error for a negative or not finite cost, two that are both 0, or a matrix without messages.
-    Cost: that of all the plans.
+    Raises nuice.Error for a negative or infinite cost, for two costs of 0, and for a matrix without messages.
+    Takes as long as all the plans.
     """
     require_matrix(matrix)
     if not (0 <= alpha_s < float("inf") and 0 <= beta_s_per_byte < float("inf")):

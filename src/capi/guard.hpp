@@ -37,7 +37,7 @@ Object& at(Object* pointer, const char* name) {
   return *pointer;
 }
 
-/// An array with so many entries, as a span. Throws Error invalid_argument for a negative number or a NULL with entries.
+/// An array with that number of entries, as a span. Throws Error invalid_argument for a negative number or a NULL with entries.
 template <typename Value>
 std::span<const Value> array(const Value* values, std::int64_t count, const char* name) {
   if (count < 0) refuse(std::string(name) + " cannot have " + std::to_string(count) + " entries");

@@ -40,7 +40,7 @@ int create(MPI_Comm comm, Make&& ownership_of, std::int64_t num_needed, const st
   });
 }
 
-/// As large as it has to be, as in C nobody says how large it is; but NULL has no room.
+/// As large as it has to be, because C does not tell its size; but NULL has no room.
 std::size_t bytes_behind(const void* data, std::int64_t entries, std::int64_t entry_bytes) {
   return data == nullptr ? 0 : static_cast<std::size_t>(entries * std::max<std::int64_t>(entry_bytes, 0));
 }

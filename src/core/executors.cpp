@@ -32,7 +32,7 @@ constexpr std::array built_in{
              .needs = 0,
              .on_mpi = true},
     Executor{.name = "depend",
-             .summary = "a transfer leaves when those before it on its ports and links are nearly through",
+             .summary = "a transfer starts when the previous ones on its ports and links are nearly complete",
              .source = "docs/adr/0020",
              .pace = Pace::notices,
              .needs = direct,

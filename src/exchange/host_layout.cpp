@@ -39,7 +39,7 @@ HostLayout::HostLayout(const Hosts& hosts, Rank rank, std::vector<HostMessage> m
   }
 }
 
-/// One behind the other from bytes_ on. Those inside the host are placed once and noted on both sides.
+/// Contiguous from bytes_ on. Those inside the host are placed once and noted on both sides.
 void HostLayout::place(const Hosts& hosts, Rank rank, std::span<const HostMessage> messages, bool is_out) {
   const bool is_local = hosts.same(messages.front().src, messages.front().dst);
   Block* const block = is_local ? nullptr : is_out ? &outgoing_.back() : &incoming_.back();

@@ -45,7 +45,7 @@ class Governor {
   void opened(int descriptor, bool began_small);
   /// Before close().
   void closed(int descriptor);
-  /// So many bytes were read.
+  /// This number of bytes was read.
   void arrived(int descriptor, std::int64_t bytes) {
     if (descriptor < 0 || descriptor >= most_descriptors || bytes <= 0) return;
     Connection* const connection = table_[descriptor].load(std::memory_order_acquire);

@@ -35,7 +35,7 @@ constexpr int TCP_RTO_MIN_US = 45;
 constexpr int TCP_DELACK_MAX_US = 46;
 #endif
 // The kernel takes two of its ticks (of 1 to 4 ms) at least. The acknowledgement's is the shorter one, by a tick, so that no packet is
-// sent again whose acknowledgement was only delayed.
+// retransmitted whose acknowledgement was only delayed.
 constexpr int acknowledgement_us = 8000;
 constexpr int retransmission_us = 12000;
 

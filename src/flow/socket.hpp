@@ -49,11 +49,11 @@ bool begin_small(int descriptor);
 /// Of a connection that began small: the buffer that it would have had.
 void restore_buffer(int descriptor);
 
-/// Timers for a network within a machine room, where the kernel has them (Linux 6.15): a lost packet is sent again after 12 ms and the
+/// Timers for a network within a machine room, where the kernel has them (Linux 6.15): a lost packet is retransmitted after 12 ms and the
 /// round trip instead of 200 ms, a single packet is acknowledged after 8 ms instead of 40. Both ends need them. False: not here.
 bool set_quick_timers(int descriptor);
 
-/// Who sets the size of a receive buffer: the kernel, the program, or limit_window().
+/// What sets the size of a receive buffer: the kernel, the program, or limit_window().
 enum class Buffer { tuned, of_program, first, large };
 
 /// Bytes of the window with which a connection begins.

@@ -17,7 +17,7 @@
 //   4. Where the window is smaller than rule 2 allows and nothing was lost for a while, half as much again is tried, and kept if that
 //      loses nothing. If it does, the window returns, and the next try comes after eight times as long.
 //   5. No sender has less than two packets: Linux acknowledges every second packet at once, a single one when the process reads it or
-//      after up to 40 ms. Only where so many senders converge that two packets of each are too much, each has one.
+//      after up to 40 ms. Only if two packets of each sender are too much, each has one.
 // From then on nothing but losses makes a window smaller. A bound that follows the rate would: too small a window lowers the rate, and so
 // the bound.
 #pragma once
@@ -32,9 +32,10 @@ struct Report {
   std::int64_t timed_segments = 0;  // in that time
   std::int64_t segments = 0;
   std::int64_t lost_segments = 0;  // that came out of order: others before them were lost
-  std::int64_t segment_bytes = 0;  // of a full one: queues have room for so many, whatever is in them
-  double round_trip_s = 0;         // the least of all connections; 0: not known
-  int num_senders = 0;             // active ones
+  std::int64_t segment_bytes =
+      0;                    // of a full one: queues have room for a number of them, whatever their size
+  double round_trip_s = 0;  // the least of all connections; 0: not known
+  int num_senders = 0;      // active ones
 
   double rate() const {
     return timed_s > 0 ? static_cast<double>(timed_segments * segment_bytes) / timed_s : 0;
@@ -52,7 +53,7 @@ class Window {
   bool is_limited() const;
   /// Bytes in flight to the port.
   std::int64_t bytes() const;
-  /// Of one of so many senders, in whole packets.
+  /// The share of one sender, in whole packets.
   std::int64_t share_bytes(int num_senders, std::int64_t segment_bytes) const;
 
  private:

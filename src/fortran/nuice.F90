@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! NUICE from Fortran. The names are those of nuice/nuice.h, which also says what each procedure does, its errors and who must
-! call it; docs/how-to/languages.md has them side by side.
+! NUICE from Fortran. The names are those of nuice/nuice.h, which also describes each procedure, its errors and which ranks must
+! call it; docs/how-to/languages.md compares them.
 !
 !   use nuice
 !   type(nuice_plan) :: plan
@@ -98,7 +98,7 @@ contains
 
   ! ---- plans ----------------------------------------------------------------------------------------------------------
 
-  !> ranks, bytes: of the same length, to whom this rank sends and how many bytes.
+  !> ranks, bytes: of the same length: the ranks to which this rank sends, and the bytes for each.
   subroutine nuice_plan_create(comm, ranks, bytes, plan, options, stat, errmsg)
     type(*), intent(in) :: comm
     integer, intent(in) :: ranks(:)

@@ -157,7 +157,7 @@ void check_fields(const Pattern& pattern, std::span<const ScatterField> fields, 
   for (std::size_t f = 0; f < fields.size(); ++f)
     if (fields[f].combine == nullptr)
       throw Error(ErrorCode::not_applicable, "rank " + std::to_string(rank) + ", field " + std::to_string(f) +
-                                                 ": this operation is not there for values of this type");
+                                                 ": this operation does not exist for values of this type");
   check_all(pattern, fields, rank);
 }
 

@@ -80,7 +80,7 @@ struct Extent {
 /// (bench/run.py pair).
 constexpr Bytes short_message_bytes = 256;
 
-/// Nothing that comes from now on is written by these receives, of which any may be null or not under way. Those that had
+/// Nothing that comes from now on is written by these receives, of which any may be null or inactive. Those that had
 /// begun to come in cannot be called back: they are given a second to end, which is enough unless the sender is stuck.
 /// Never throws.
 void cancel_receives(std::span<MPI_Request> receives) noexcept;

@@ -176,8 +176,9 @@ void wait_for_duplicate(MPI_Comm parent, MPI_Request& request, double watchdog_s
         RollCall roll(*known);
         time_out(*known, roll, quiet.seconds(), "MPI_Comm_idup");
       }
-      throw Error(ErrorCode::timeout, "this rank gives up after " + std::to_string(quiet.seconds()) +
-                                          " s in MPI_Comm_idup: not all ranks of the communicator come");
+      throw Error(ErrorCode::timeout,
+                  "this rank gives up after " + std::to_string(quiet.seconds()) +
+                      " s in MPI_Comm_idup: not all ranks of the communicator have called it");
     }
   }
 }

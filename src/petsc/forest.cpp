@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The graph of a star forest, as exchanges need it, and the decision who carries them out.
+// The graph of a star forest, as exchanges need it, and the decision which method carries them out.
 #include "petsc/forest.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 /// An executor that only sends all at once does what basic does, which needs no buffers of its own for it.
 constexpr const char* at_once = "async";
-/// After so many exchanges by basic for good, no other unit is expected any more.
+/// After this number of exchanges by basic for good, no other unit is expected any more.
 constexpr int settled = 64;
 
 /// One side's partners as PETSc lists them: those of partner i are offsets[i] to offsets[i + 1] - 1 of indices.

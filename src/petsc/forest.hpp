@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all duplicates of a star forest share: who exchanges with whom, how both sides are packed, the plans for units of a size,
-// which of plan and basic carries out what, and the lanes: a plan bound to buffers, one for each exchange that is under way at a time.
+// What all duplicates of a star forest share: which ranks exchange, how both sides are packed, the plans for units of a size,
+// which of plan and basic carries out what, and the lanes: a plan bound to buffers, one for each exchange that is active at a time.
 #pragma once
 
 #include <petsc/private/sfimpl.h>
@@ -53,7 +53,7 @@ struct Route {
   Route() = default;
   Route(const Route&) = delete;
   Route& operator=(const Route&) = delete;
-  /// All ranks have reported what is under way.
+  /// All ranks have reported the active exchanges.
   ~Route() { MPI_Wait(&request_, MPI_STATUS_IGNORE); }
 
   bool is_plans() const { return contest.standings().is_settled() && contest.standings().best() == plan_arm; }
@@ -78,7 +78,7 @@ struct Use {
   PetscMemType at_roots, at_leaves;
 };
 
-/// Who carries out the next exchange.
+/// The method of the next exchange.
 struct Turn {
   Route* route = nullptr;
   Lane* lane = nullptr;  ///< Null: basic.

@@ -15,7 +15,7 @@ struct TextRow {
 };
 constexpr std::array text_rows{
     TextRow{"-sf_nuice_scheduler", "Algorithm that makes the schedule (nuice list)", &Options::scheduler},
-    TextRow{"-sf_nuice_executor", "How ranks go through the schedule (nuice list)", &Options::executor},
+    TextRow{"-sf_nuice_executor", "How ranks execute the schedule (nuice list)", &Options::executor},
     TextRow{"-sf_nuice_options", "Further options of plans, \"name=value ...\"", &Options::others},
 };
 
@@ -43,7 +43,7 @@ PetscErrorCode Options::read(PetscOptionItems* PetscOptionsObject) {
     if (is_set)
       PetscCall(without_exceptions([&] { return (this->*row.member) = value.data(), PETSC_SUCCESS; }));
   }
-  PetscCall(PetscOptionsInt("-sf_nuice_plan_at", "The use that makes the plan; those before go by basic",
+  PetscCall(PetscOptionsInt("-sf_nuice_plan_at", "The use that makes the plan; earlier ones use basic",
                             "docs/how-to/petsc.md", planned_at, &planned_at, nullptr));
   PetscCheck(planned_at >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-sf_nuice_plan_at %" PetscInt_FMT ": uses are counted from 1", planned_at);

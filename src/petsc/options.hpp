@@ -14,9 +14,9 @@ struct Options {
   std::string executor;   ///< -sf_nuice_executor; empty: auto.
   std::string others;     ///< -sf_nuice_options, as docs/reference/options.md lists them.
   PetscInt planned_at =
-      3;  ///< -sf_nuice_plan_at: which use with units of a size makes the plan; those before go by basic.
+      3;  ///< -sf_nuice_plan_at: which use of a unit size makes the plan; earlier ones use basic.
 
-  /// -sf_nuice_compare: basic is timed beside a plan, and the faster one kept. Where it is not given: unless a way is named.
+  /// -sf_nuice_compare: basic and a plan are timed, and the faster one is kept. Where it is not given: unless a way is named.
   std::optional<bool> comparison;
 
   /// Then an exchange is what was asked for, even where nothing can be gained.

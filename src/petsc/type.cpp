@@ -43,7 +43,7 @@ using UnderWay = TypeState::UnderWay;
 
 double now_s(const Turn& turn) { return turn.is_timed ? MPI_Wtime() : 0; }
 
-/// Nothing of ours is under way, and nothing will be: PETSc calls basic from here on.
+/// No exchange of NUICE is active, and none will be: PETSc calls basic from here on.
 void leave_to_basic(PetscSF sf, const TypeState& state, nuice_direction direction) {
   if (direction == NUICE_FORWARDS) {
     sf->ops->BcastBegin = state.basic.BcastBegin;

@@ -15,7 +15,7 @@ namespace nuice::petsc {
 
 constexpr const char* type_name = "nuice";
 
-/// What a star forest of this type has besides what basic keeps in sf->data, which VecScatter and others look into.
+/// What a star forest of this type has in addition to what basic keeps in sf->data, which VecScatter and others look into.
 struct TypeState {
   struct _PetscSFOps basic;  ///< Of the type basic, for what is left to it.
   Options options;

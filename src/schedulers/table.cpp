@@ -327,8 +327,7 @@ constexpr std::array built_in{
         .tried_with = Paces::none()},  // no MPI lets a sender choose
     Scheduler{
         .name = "link_list",
-        .summary =
-            "an order for depend: whose busiest port or link has most left goes first, long ones in parts",
+        .summary = "an order for depend: transfers on the busiest ports and links first, long ones in parts",
         .source = "NUICE, after Gonzalez and Sahni 1976",
         .guarantees = direct | one_port | link_free,
         .randomized = false,

@@ -118,7 +118,7 @@ TEST(Calibrate, SaysWhenItsOwnChecksAreOff) {
   EXPECT_GT(found.machine.worst_check, largest_trusted_error);
   const auto remarks = notes(found, {4, 4, false, "a library"});
   EXPECT_TRUE(std::ranges::any_of(remarks, [](const MachineNote& note) {
-    return note.text.find("only where it is named") != std::string::npos;
+    return note.text.find("only if it is named") != std::string::npos;
   }));
 }
 
@@ -196,9 +196,9 @@ TEST(Calibrate, ReadsBackAndPredictsWhatItDidNotFit) {
 TEST(Calibrate, SaysWhatTwoRanksCannotTell) {
   const Calibration result = calibration_of(modern(), 2);
   const std::string text = machine_text(result.machine, notes(result, {2, 2, false, "MPI"}));
-  EXPECT_NE(text.find("# loss_per_sender: not measured: that takes three ranks or more"), std::string::npos)
+  EXPECT_NE(text.find("# loss_per_sender: not measured: it needs three ranks or more"), std::string::npos)
       << text;
-  EXPECT_NE(text.find("paired cannot be told from full"), std::string::npos) << text;
+  EXPECT_NE(text.find("with two ranks paired and full look alike"), std::string::npos) << text;
 }
 
 TEST(Calibrate, ChecksOfASimulatedMachineAreRight) {

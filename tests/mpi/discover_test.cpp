@@ -39,7 +39,7 @@ TEST(Discover, WrongUseIsTheSameErrorOnAllRanks) {
       ErrorCode::invalid_argument,
       "unknown way of discovery \"ask\"; known: gather, count, consensus, am_count, am_quiesce, auto",
       [&] { discoverer.sources({}, "ask"); });
-  test::expect_same_error(ErrorCode::not_applicable, "goes by active messages",
+  test::expect_same_error(ErrorCode::not_applicable, "uses active messages",
                           [&] { discoverer.sources({}, "am_count"); });
   if (test::world_size() > 1)
     test::expect_same_error(ErrorCode::mismatch,

@@ -86,7 +86,7 @@ TEST(Errors, WrongOptionsAreRefused) {
   expect("unknown executor \"fast\"; known: async, phased, pairwise", {.executor = "fast"});
   expect("the executor handshake does not run on MPI", {.executor = "handshake"});
   expect("option planning has the unknown value 17", {.planning = static_cast<mpi::Planning>(17)});
-  expect("option combine makes one message of what one host sends another", {.hosts = "", .combine = true});
+  expect("option combine needs to know which ranks share a host", {.hosts = "", .combine = true});
 }
 
 TEST(Errors, ASchedulerThatCannotIsRefused) {

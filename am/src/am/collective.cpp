@@ -13,20 +13,20 @@ namespace nuice::am {
 namespace {
 
 /// How long a rank sleeps at a time in quiesce(). A look for messages of other hosts is a system call with dozens of connections behind
-/// it, and where ranks outnumber cores it takes a core from somebody who has work: 32 ranks on two cores that all looked every 0.25 ms
+/// it, and where ranks outnumber cores it takes a core from a rank that has work: 32 ranks on two cores that all looked every 0.25 ms
 /// took three times as long for a quiesce() as with these naps. What comes from the own host ends a nap.
 class Naps {
  public:
   Naps(bool leads, bool is_on_one_host) : leads_(leads), is_on_one_host_(is_on_one_host) {}
 
-  /// The leader wakes everybody when something is to be done, and when messages are missing after a wave: then they are near.
+  /// The leader wakes all ranks when something is to be done, and when messages are missing after a wave: then they are near.
   void begin(TerminationDetector::Kind order) {
     order_ = order;
     begun_ = Clock::now();
     if (!leads_) next_s_ = order == TerminationDetector::Kind::take ? first_for_missing_s : longest_s;
     finds_ = 0;
   }
-  /// Inside a host all is done in microseconds, if whoever has the next step gets a core.
+  /// Inside a host all is done in microseconds, if the rank with the next step gets a core.
   bool is_time() const {
     if (is_on_one_host_) return !leads_ && order_ == TerminationDetector::Kind::question;
     return !leads_ || Clock::now() - begun_ > leader_stays_awake;
@@ -122,7 +122,7 @@ std::vector<std::int64_t> EndpointCore::reduce(ReduceOp op, std::span<const std:
   return result;
 }
 
-// No handler runs in here: a rank that is through already may send.
+// No handler runs in here: a rank that has completed already may send.
 void EndpointCore::seal() {
   const Entry entry(*this);
   must_not_be_in_handler("seal");
@@ -150,8 +150,8 @@ void EndpointCore::barrier() {
   throw_if(reduce_into(ReduceOp::sum, {}, {}, true));
 }
 
-// Waves of (sent, handled). If the sum handled in one wave equals the sum sent in the next, nothing was under way in
-// between (Mattern's four counters). The barrier at the end runs no handlers: whoever is through it knows that nobody
+// Waves of (sent, handled). If the sum handled in one wave equals the sum sent in the next, nothing was in flight in
+// between (Mattern's four counters). The barrier at the end runs no handlers: a rank that has completed it knows that no rank
 // is still taking messages in, so what it sends next is handled after the others' quiesce().
 std::exception_ptr EndpointCore::try_quiesce() {
   const Entry entry(*this);
@@ -193,7 +193,7 @@ bool EndpointCore::sleep(TerminationDetector& detector, TerminationDetector::Ord
   return has_slept;
 }
 
-// Who follows an order to go on sends as a handler would, without waiting: others of its host wait for it.
+// A rank that follows an order to go on sends as a handler would, without waiting: others of its host wait for it.
 std::exception_ptr EndpointCore::quiesce_by(TerminationDetector& detector) {
   FirstError error;
   error.add(flush_coalescers());

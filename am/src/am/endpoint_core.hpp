@@ -146,7 +146,7 @@ class EndpointCore {
     RingConsumer consumer;
   };
 
-  /// What handlers send inside the signal handler and cannot leave at once: in memory of its own, one behind the other, as
+  /// What handlers send inside the signal handler and cannot leave at once: in memory of its own, contiguous, as
   /// nothing may be allocated there. The next call outside sorts it into deferred_.
   struct Kept {
     struct Record {
@@ -166,20 +166,20 @@ class EndpointCore {
 
   /// Interrupts and the progress thread; unused unless guarded_.
   struct Guards {
-    std::recursive_mutex mutex;  // held by whoever is inside the endpoint, when there is a thread
+    std::recursive_mutex mutex;  // held by the thread inside the endpoint, when there is a progress thread
     bool has_thread = false;
     int signal = 0;                       // 0: no interrupts
     volatile std::sig_atomic_t busy = 0;  // calls of the endpoint and masks that are open
     volatile std::sig_atomic_t pending = 0;
     bool in_signal = false;
-    std::exception_ptr error;  // of a handler that ran where nobody could catch
+    std::exception_ptr error;  // of a handler that ran where nothing could catch it
   };
 
   /// What a rank knows of failures (watch.cpp).
   struct Watch {
     QuietTime quiet;  // of the call that waits
     double next_look_s = 0;
-    std::vector<char> is_present;  // by rank: it has answered the roll call that is under way
+    std::vector<char> is_present;  // by rank: it has answered the current roll call
     std::exception_ptr failure;    // why the endpoint was given up
   };
 

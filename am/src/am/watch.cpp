@@ -3,10 +3,10 @@
 // once a millisecond:
 //
 //   a death      the transport knows of it: MPI tells, or the process of a rank of this host is gone
-//   the watchdog nothing has moved on this rank for EndpointOptions::watchdog_s; a roll call says who does not answer
-//   an orphan    whoever started the ranks is gone, and nothing has moved for two seconds
+//   the watchdog nothing has moved on this rank for EndpointOptions::watchdog_s; a roll call finds the ranks that do not answer
+//   an orphan    the launcher of the ranks is gone, and nothing has moved for two seconds
 //
-// Whoever gives up tells all the others, which then throw the same error: a death on another host, which only the ranks of
+// A rank that gives up tells all the others, which then throw the same error: a death on another host, which only the ranks of
 // that host can see, and a rank that waits for one that has given up. Every step is without waiting for anybody: what finds
 // no room is not sent, as the others have the same means to notice.
 #include <sched.h>
@@ -82,7 +82,7 @@ void EndpointCore::look_for_failures(bool is_waiting) {
   if (limit_s > 0 && quiet_s >= limit_s)
     time_out(me + " gives up after " + text_of(quiet_s) + " s without progress");
   if (quiet_s >= orphan_patience_s && transport_->is_orphan())
-    give_up(ErrorCode::mpi, me + " gives up: what started it is gone, and nothing moves");
+    give_up(ErrorCode::mpi, me + " gives up: its launcher is gone, and nothing moves");
 }
 
 /// Those of the others that do not answer in time.
@@ -100,7 +100,7 @@ std::vector<Rank> EndpointCore::silent_ranks() {
   }
   const auto all_answered = [&] { return std::ranges::find(watch.is_present, 0) == watch.is_present.end(); };
   for (AnswerTime time; !all_answered() && !time.is_over(seconds());)
-    poll_blindly();  // who waits answers at once
+    poll_blindly();  // a waiting rank answers at once
   std::vector<Rank> silent;
   for (Rank rank = 0; rank < num_ranks_; ++rank)
     if (watch.is_present[static_cast<std::size_t>(rank)] == 0) silent.push_back(rank);
@@ -140,7 +140,7 @@ void EndpointCore::fail(const Error& error, std::exception_ptr why) noexcept {
     tell_of_failure(error);  // in a loop-back run all know that another has failed
 }
 
-/// Who has died may be known a moment after a call has failed for it.
+/// The dead ranks may be known a moment after a call has failed for them.
 void EndpointCore::give_up_after(const Error& error) {
   throw_failure();  // of another rank, heard before: it says why
   std::vector<Rank> dead;

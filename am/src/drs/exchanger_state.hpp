@@ -24,7 +24,7 @@ namespace nuice::drs {
 
 class MessageRun;
 
-/// May I send message `slot` of mine, of so many bytes, in this round?
+/// May I send message `slot` of mine, of `bytes` bytes, in this round?
 struct Inquiry {
   std::uint32_t exchange;
   std::uint32_t slot;
@@ -35,7 +35,7 @@ struct Inquiry {
 enum class Reply : std::uint32_t {
   granted,        ///< Send to this port.
   refused,        ///< Ask again (WhenBusy::refuse), or wait for `granted_later`.
-  granted_later,  ///< No answer to the inquiry that is under way, but to an earlier one.
+  granted_later,  ///< An answer not to the current inquiry, but to an earlier one.
 };
 
 struct Answer {

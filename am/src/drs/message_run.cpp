@@ -71,8 +71,8 @@ void MessageRun::ask_next() {
 
 void MessageRun::take_answer(const Answer& answer) {
   if (answer.round != round_ || answer.slot >= messages_.out.size())
-    throw Error(ErrorCode::mismatch, "rank " + std::to_string(exchanger_.endpoint.rank()) +
-                                         " was answered a question that it did not ask");
+    throw Error(ErrorCode::mismatch,
+                "rank " + std::to_string(exchanger_.endpoint.rank()) + " got an answer without an inquiry");
   if (answer.reply != Reply::granted_later) asking_ = false;
   if (answer.reply != Reply::refused) {
     to_send_.push({answer.slot, answer.port});

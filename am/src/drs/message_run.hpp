@@ -4,14 +4,14 @@
 //   sender     asks the receiver of one message at a time; granted: puts the data and (refuse) releases the lock;
 //              refused: asks for another message, and for this one again after the others (refuse), or is told (list)
 //   receiver   refuse: a lock that an inquiry sets and a release frees. list: grants when what it has granted before
-//              has arrived, up to early_bytes; who must wait is noted, and so is who asks for a round not yet begun
+//              has arrived, up to early_bytes; a rank that must wait is noted, and so is one that asks for a round not yet begun
 //
-// Why no rank waits forever: a granted sender needs nobody but the receiver, which takes data in whenever it makes
-// progress. So every grant ends, and the receiver is free again: for the next in the list, or for whoever asks next.
+// Why no rank waits forever: a granted sender needs only the receiver, which takes data in whenever it makes
+// progress. So every grant ends, and the receiver is free again: for the next in the list, or for the rank that asks next.
 // Refused senders ask again until then. With `refuse` a rank may be unlucky for long, but each time it is refused some
-// other message has been granted, and there are only so many.
+// other message has been granted, and their number is limited.
 //
-// Cost beside the payload: an inquiry and an answer for every try, and a release for every message (refuse).
+// Cost in addition to the payload: an inquiry and an answer for every try, and a release for every message (refuse).
 #pragma once
 
 #include <cstdint>

@@ -123,7 +123,7 @@ void Run::finish_quietly() noexcept {
   try {
     advance(true);
   } catch (...) {
-    // A destructor has nobody to tell; a handler's error is still one for the next poll.
+    // A destructor cannot report it; a handler's error is still one for the next poll.
     if (!broken_ && !started_) active_.endpoint->core().throw_later(std::current_exception());
   }
 }

@@ -21,7 +21,7 @@ namespace nuice::drs {
 
 class Run;
 
-/// The exchanges of a rank that are under way. All come forward together, so that they may be waited for in any order.
+/// The active exchanges of a rank. All come forward together, so that they may be waited for in any order.
 struct ActiveRuns {
   am::Endpoint* endpoint = nullptr;
   std::vector<Run*> running;

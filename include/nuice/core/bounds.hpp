@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What no schedule can beat on a machine whose ranks each send one and receive one message at a time.
+// Lower bounds for all schedules on a machine whose ranks send one and receive one message at a time.
 #pragma once
 
 #include "nuice/core/comm_matrix.hpp"
@@ -38,10 +38,10 @@ Bounds lower_bounds(const CommMatrix& matrix);
 /// Not part of Bounds because it takes longer: O(m log m) time, 20 bytes per message.
 Bytes whole_message_bytes(const CommMatrix& matrix);
 
-/// What no direct schedule without link contention can beat, for the link that is most in the way.
+/// Lower bounds for direct schedules without link contention, from the busiest link.
 struct LinkBounds {
-  /// Messages over a link divided by its slots, rounded up: no fewer phases, because each message crosses it in some
-  /// phase and at most slots() of them in the same.
+  /// Messages over a link divided by its slots, rounded up. There are no fewer phases, because each message
+  /// crosses the link in some phase, and at most slots() messages do so in the same phase.
   std::int64_t phases = 0;
   LinkId phases_at = no_link;  ///< The first such link; no_link if no route has links.
   /// Bytes over a link divided by its slots, rounded up: no fewer phase_bytes().
@@ -58,8 +58,8 @@ LinkBounds link_bounds(const CommMatrix& matrix, const Topology& topology);
 ///   sum over phases of max(1, most transfers over a link / its slots, rounded up)
 ///
 /// num_phases() for a schedule without link contention; never less than LinkBounds::phases for a direct one.
-/// Throws Error mismatch if the topology has fewer ranks than the schedule, invalid_argument for a transfer whose ends
-/// are no ranks. O(lengths of all routes + num_links).
+/// Throws Error mismatch if the topology has fewer ranks than the schedule, invalid_argument for a transfer
+/// whose ends are invalid ranks. O(lengths of all routes + num_links).
 std::int64_t link_rounds(const Schedule& schedule, const Topology& topology);
 
 }  // namespace nuice

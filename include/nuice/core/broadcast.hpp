@@ -4,8 +4,8 @@
 //   step = copies that are made at the same time
 //   copy = src, which has the message and keeps it -> dst
 //
-// It is not a Schedule: there a byte is at one rank at a time and sending gives it away, which is what the
-// checker of personalised messages relies on (docs/adr/0008).
+// It is not a Schedule: in a Schedule a byte is at one rank at a time, and sending moves it. The checker of
+// personalised messages relies on this (docs/adr/0008).
 #pragma once
 
 #include <cstdint>
@@ -33,9 +33,10 @@ struct BroadcastSchedule {
   friend bool operator==(const BroadcastSchedule&, const BroadcastSchedule&) = default;
 };
 
-/// One sentence on the first fault, or nothing if every rank of the group gets the message exactly once,
-/// no other rank does, each copy comes from a rank that had the message before the step, no step is empty, and
-/// in a step no rank sends twice or receives twice. Shares no code with the algorithms. O(copies +
+/// One sentence on the first fault, or nothing if the broadcast is right: every rank of the group gets the
+/// message exactly once, no other rank does, each copy comes from a rank that had the message before the
+/// step, no step is empty, and in a step no rank sends twice or receives twice. Shares no code with the
+/// algorithms. O(copies +
 /// num_ranks).
 std::optional<std::string> check_broadcast(const BroadcastSchedule& schedule, std::span<const Rank> group);
 
@@ -51,7 +52,7 @@ struct BroadcastTable {
   Rank rank = 0;
   Rank num_ranks = 0;
   Rank root = no_rank;
-  std::uint32_t num_steps = 0;                ///< Of the whole broadcast: the same on every rank.
+  std::uint32_t num_steps = 0;                ///< Number of steps of the whole broadcast, equal on all ranks.
   std::optional<BroadcastStep> receive = {};  ///< Nothing for the root and for ranks that take no part.
   std::vector<BroadcastStep> sends = {};      ///< By ascending step.
   friend bool operator==(const BroadcastTable&, const BroadcastTable&) = default;

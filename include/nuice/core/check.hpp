@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The only judge of schedules. It shares no code with any scheduler and trusts nothing in a schedule.
+// The only checker of schedules. It shares no code with any scheduler and trusts nothing in a schedule.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace nuice {
 
 /// What a schedule promises. Delivery (every byte of every message arrives exactly once) is always promised.
 enum Guarantee : unsigned {
-  direct = 1U << 0,         ///< Every transfer goes straight from a message's source to its destination.
+  direct = 1U << 0,         ///< Every transfer goes directly from a message's source to its destination.
   one_port = 1U << 1,       ///< Every phase is a partial permutation: no node contention (NICE s.2.1).
-  fewest_phases = 1U << 2,  ///< As many phases as the maximum degree, which is the least possible.
-  fewest_bytes = 1U << 3,   ///< phase_bytes() is what the busiest rank sends or receives: the least there is.
+  fewest_phases = 1U << 2,  ///< The number of phases is the maximum degree, the least possible.
+  fewest_bytes = 1U << 3,   ///< phase_bytes() is the number of bytes of the busiest rank, the least possible.
   /// No phase has link contention on a given network (000 s.2.1): no link carries more transfers than its slots().
   link_free = 1U << 4,
 };
@@ -28,7 +28,7 @@ std::string guarantee_names(unsigned guarantees);
 Guarantee find_guarantee(std::string_view name);
 
 enum class ViolationKind {
-  bad_rank,         ///< A transfer whose source or destination is no rank of the matrix.
+  bad_rank,         ///< A transfer whose source or destination is not a rank of the matrix.
   bad_piece,        ///< A piece of no message, or outside its message, or without bytes.
   self_transfer,    ///< A transfer from a rank to itself.
   two_sends,        ///< one_port: a rank sends twice in a phase.
@@ -44,7 +44,7 @@ enum class ViolationKind {
 };
 std::string_view violation_name(ViolationKind kind);
 
-/// Where and what. Fields that do not apply are no_rank or 0.
+/// The kind of a fault and its place. Fields that do not apply are no_rank or 0.
 struct Violation {
   ViolationKind kind;
   PhaseId phase = 0;
@@ -61,10 +61,10 @@ struct Violation {
 };
 
 /// The first violation in the order of phases, or nothing if the schedule delivers the matrix and keeps
-/// `guarantees`. O(pieces log pieces) time; for link_free, that of making and sorting the routes of each phase on top.
-/// link_free is proven for `topology`, which is not looked at without it. Throws Error invalid_argument if link_free is
-/// asked for without a topology, mismatch if that has fewer ranks than the matrix. Transfers
-/// with a path are taken to go that way.
+/// `guarantees`. O(pieces log pieces) time; link_free adds the time to make and sort the routes of each
+/// phase. link_free is proven for `topology`, which is ignored otherwise. A transfer with a path is assumed
+/// to take it. Throws Error invalid_argument for link_free without a topology, mismatch if the topology has
+/// fewer ranks than the matrix.
 std::optional<Violation> check(const CommMatrix& matrix, const Schedule& schedule, unsigned guarantees,
                                const Topology* topology = nullptr);
 
@@ -72,8 +72,9 @@ std::optional<Violation> check(const CommMatrix& matrix, const Schedule& schedul
 /// A phase without node contention is a partial permutation.
 std::optional<Violation> find_node_contention(const Schedule& schedule, PhaseId phase);
 
-/// Link contention in one phase (NICE s.2.1): the first transfer that is one too many on a link of its route, and an
-/// earlier one on the same link. Throws Error mismatch if the topology has fewer ranks than the schedule.
+/// Link contention in one phase (NICE s.2.1): the first transfer that exceeds the slots of a link of its
+/// route, and an earlier transfer on the same link. Throws Error mismatch if the topology has fewer ranks
+/// than the schedule.
 std::optional<Violation> find_link_contention(const Schedule& schedule, PhaseId phase,
                                               const Topology& topology);
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The distributed check: what check() proves of a schedule, proved by ranks that each know their own table only.
+// The distributed check: it proves the same as check(), by ranks that each know their own table only.
 //
-//   check_alone(table, one_port)                         every rank, of what it sends and receives
-//   sent = claims(table, Direction::send)                tells every destination what it will send it, and when
-//   compare_claims(src, me, sent, expected)              every destination, of what it hears and what its own table says
+//   check_alone(table, one_port)                         every rank checks what it sends and receives
+//   sent = claims(table, Direction::send)                goes to every destination: what it will get, and
+//   when
+//   compare_claims(src, me, sent, expected)              every destination compares it with its own table
 //
-// If no rank finds anything, every byte of every message arrives exactly once, from its source, in the phase in which it is
-// expected, and with one_port no phase has node contention. Cost: O(own pieces log) time and memory, a message to each
-// destination, and one reduction that tells all what one has found. It shares no code with any scheduler.
+// If no rank finds a fault, every byte of every message arrives exactly once, from its source, in the phase
+// in which it is expected, and with one_port no phase has node contention. Cost: O(p log p) time and memory
+// for p own pieces, a message to each destination, and one reduction that tells all ranks of a fault. It
+// shares no code with any scheduler.
 #pragma once
 
 #include <optional>
@@ -20,7 +22,7 @@
 
 namespace nuice {
 
-/// A piece of the message between two ranks, as one of them has it in its table.
+/// A piece of the message between two ranks, as the table of one of them has it.
 struct Claim {
   PhaseId phase;
   Bytes offset;
@@ -28,9 +30,9 @@ struct Claim {
   friend auto operator<=>(const Claim&, const Claim&) = default;
 };
 
-/// By partner; those with which nothing is exchanged, and the rank itself, have none.
+/// Claims by partner; partners without messages, and the rank itself, have none.
 struct Claims {
-  std::vector<std::size_t> begin;  ///< One more than partners: of each partner's claims.
+  std::vector<std::size_t> begin;  ///< Index of each partner's first claim, and one more at the end.
   std::vector<Claim> claims;       ///< Ascending for each partner.
 
   std::span<const Claim> of(std::size_t partner) const {
@@ -38,16 +40,16 @@ struct Claims {
   }
 };
 
-/// In the order of table.destinations or of table.sources. Pieces for ranks that are not there are left out: check_alone()
-/// finds them.
+/// In the order of table.destinations or of table.sources. Pieces for ranks that are not listed there are
+/// left out: check_alone() finds them.
 Claims claims(const PhaseTable& table, Direction direction);
 
-/// The first thing that is wrong with a table whatever the others' say: a phase or a partner that is not there, a piece outside its
-/// message, a byte sent or received twice or never, with one_port two sends or two receives in a phase; and a transfer with
-/// parts, since what is forwarded needs check().
+/// The first fault of a table that needs no other table: an unknown phase or partner, a piece outside its
+/// message, a byte sent or received twice or never, with one_port two sends or two receives in a phase, and a
+/// transfer with parts, because forwarded messages need check().
 std::optional<Violation> check_alone(const PhaseTable& table, unsigned guarantees);
 
-/// Of the message from src to dst: whether the two tables say the same.
+/// The first difference between the tables of src and dst in the message from src to dst, or nothing.
 std::optional<Violation> compare_claims(Rank src, Rank dst, std::span<const Claim> sent,
                                         std::span<const Claim> expected);
 

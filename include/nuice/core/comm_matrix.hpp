@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The communication matrix COM: the bytes that each rank sends to each other.
+// The communication matrix COM: the bytes from each rank to each other.
 //
 //   COM(src, dst) = bytes > 0  <=>  there is one message of that size from src to dst
 //
@@ -44,11 +44,11 @@ class CommMatrix {
   Rank dst(MessageId id) const { return dst_[id]; }
   Bytes bytes(MessageId id) const { return bytes_[id]; }
 
-  /// Ids of what `rank` sends, by ascending destination.
+  /// Ids of the messages that `rank` sends, by ascending destination.
   auto sent_by(Rank rank) const {
     return std::views::iota(row_begin_[index(rank)], row_begin_[index(rank) + 1]);
   }
-  /// Ids of what `rank` receives, by ascending source.
+  /// Ids of the messages that `rank` receives, by ascending source.
   std::span<const MessageId> received_by(Rank rank) const {
     const auto begin = column_begin_[index(rank)];
     return {column_ids_.data() + begin, column_begin_[index(rank) + 1] - begin};
@@ -60,11 +60,11 @@ class CommMatrix {
   /// Bytes that `rank` sends to itself; 0 if none.
   Bytes self_bytes(Rank rank) const { return self_bytes_[index(rank)]; }
 
-  /// All entries, those to itself included, sorted by (src, dst): from_messages() of them gives the same
-  /// matrix.
+  /// All entries, including those of a rank to itself, sorted by (src, dst); from_messages() makes the same
+  /// matrix from them.
   std::vector<Message> entries() const;
 
-  /// 64-bit hash of everything above, the same on every platform. Plans carry it to know their matrix.
+  /// 64-bit hash of everything above, the same on every platform. Plans carry it to identify their matrix.
   std::uint64_t fingerprint() const;
 
   friend bool operator==(const CommMatrix&, const CommMatrix&) = default;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which transfers of a schedule must be through before another one may start: of every port and every link on its way,
-// the one that used it last. That is what the executor `depend` waits for, in place of whole phases.
+// Which transfers of a schedule must have completed before another one may start: for each port and link on
+// its route, the transfer that used it last. The executor `depend` waits for these instead of whole phases.
 //
 //   const Dependencies before = dependencies(schedule, topology);
 //   for (const std::uint32_t id : before.of(7)) ...       // transfers that transfer 7 waits for
 //
-// No cycle is possible: a transfer waits for such of earlier phases only.
+// No cycle is possible: a transfer waits only for transfers of earlier phases.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,12 @@
 
 namespace nuice {
 
-/// Executor depend: bytes that a message has left when its successors are notified. About what a port of 200 Gbit/s
-/// carries during two latencies; with more, two transfers overlap on a link.
+/// Executor depend: bytes that a message has left when its successors are notified. A port of 200 Gbit/s
+/// carries about as much during two latencies; with more, two transfers overlap on a link.
 inline constexpr Bytes default_early_bytes = 49152;
 
 struct Dependencies {
-  std::vector<std::size_t> first;     ///< By transfer, and one more: index into `before`.
+  std::vector<std::size_t> first;     ///< By transfer: index into `before`, and one more at the end.
   std::vector<std::uint32_t> before;  ///< Transfers, ascending for each.
 
   std::span<const std::uint32_t> of(std::size_t transfer) const {
@@ -31,14 +31,16 @@ struct Dependencies {
   }
 };
 
-/// Of all transfers, in the order of the schedule. A link with k slots() lets k of them cross at a time; without a
-/// topology ports count alone. Transfers of less than least_bytes neither wait nor are waited for: notices would cost more than they bring.
-/// Throws Error mismatch if the topology has fewer ranks than the schedule; limit for 2^32 transfers or more. O(transfers * links of a route), 4 bytes per link and dependency.
+/// The dependencies of all transfers, in the order of the schedule. A link with k slots() carries k transfers
+/// at a time; without a topology only ports are considered. Transfers of less than least_bytes do not wait,
+/// and no transfer waits for them: the notifications would cost more than they gain. Throws Error mismatch if
+/// the topology has fewer ranks than the schedule; limit for 2^32 transfers or more. O(transfers * links of a
+/// route), 4 bytes per link and dependency.
 Dependencies dependencies(const Schedule& schedule, const Topology* topology, Bytes least_bytes = 0);
 
-/// A notice, as one of its two ranks sees it: that it receives (phase, from partner), which peer awaits before it sends
-/// (peer_phase, to peer_partner); or, where it awaits it, that it sends (phase, to partner) when peer has received
-/// (peer_phase, from peer_partner).
+/// A notification (notice), as one of its two ranks sees it. The rank that gives it receives from `partner`
+/// in `phase`; `peer` waits for this before it sends to peer_partner in peer_phase. The rank that awaits it
+/// sends to `partner` in `phase` once `peer` has received from peer_partner in peer_phase.
 struct Notice {
   PhaseId phase;
   Rank partner;
@@ -48,7 +50,7 @@ struct Notice {
   friend bool operator==(const Notice&, const Notice&) = default;
 };
 
-/// One rank's slice of the dependencies, as PhaseTable is of the schedule. A rank may be its own peer.
+/// One rank's slice of the dependencies, as PhaseTable is one of the schedule. A rank may be its own peer.
 struct Notices {
   std::vector<Notice> gives;
   std::vector<Notice> awaits;
@@ -58,7 +60,7 @@ struct Notices {
 std::vector<Notices> slice_notices(const Schedule& schedule, const Dependencies& dependencies, Rank begin,
                                    Rank end);
 
-/// The same rank's slice of the exchange backwards (see PhaseTable): what waited for another is now waited for.
+/// The same rank's slice of the reverse exchange (see PhaseTable), in which every dependency is reversed.
 Notices reversed(const Notices& notices, PhaseId num_phases);
 
 }  // namespace nuice

@@ -15,17 +15,18 @@ enum class ErrorCode : int {
   io = 3,                ///< A file that cannot be opened, read or written.
   not_applicable = 4,    ///< A scheduler that cannot handle this matrix; the message says why.
   limit = 5,             ///< Sizes or sums beyond what can be represented or sent.
-  mismatch = 6,          ///< Things that should belong together and do not (ranks, plan and matrix).
-  state = 7,             ///< A call out of order: start before wait, use after free.
+  mismatch = 6,          ///< Arguments that do not match (ranks, plan and matrix).
+  state = 7,             ///< A call out of order: wait without start, use after free.
   mpi = 8,               ///< MPI returned an error; the message holds MPI's own text.
   timeout = 9,           ///< Nothing moved for longer than the limit; the message names the ranks waited for.
-  device = 10,           ///< The driver of a GPU returned an error; the message holds its own name of it.
+  device = 10,           ///< The driver of a GPU returned an error; the message holds the driver's name for
+                         ///< it.
 };
 
 /// Name of a code as it appears in `--json` output, e.g. "invalid_argument".
 std::string_view error_code_name(ErrorCode code);
 
-/// What programs with --json print instead of their result, on one line:
+/// The line that programs with --json print instead of their result:
 /// {"error": {"code": "io", "message": "a.mtx: No such file or directory"}}. Bytes that are not ASCII text are escaped.
 std::string error_json(ErrorCode code, std::string_view message);
 

@@ -18,7 +18,7 @@ namespace nuice {
 
 class Hosts {
  public:
-  /// host_of[rank] is any number that ranks of one host have in common; hosts are renumbered by their lowest ranks.
+  /// host_of[rank] is any number that the ranks of a host share; hosts are renumbered by their lowest ranks.
   /// O(ranks log hosts).
   explicit Hosts(std::vector<Rank> host_of);
 
@@ -28,7 +28,7 @@ class Hosts {
   bool same(Rank a, Rank b) const { return host_of(a) == host_of(b); }
   /// The ranks of this rank's host, itself included, ascending. O(ranks).
   std::vector<Rank> ranks_beside(Rank rank) const;
-  /// Whether some host has several ranks; without that hosts are ranks.
+  /// Whether some host has several ranks.
   bool any_shared() const { return num_hosts() < num_ranks(); }
 
  private:
@@ -40,7 +40,7 @@ class Hosts {
 /// Throws Error invalid_argument for anything else, or a wrong number of ranks.
 Hosts parse_hosts(std::string_view text, Rank num_ranks);
 
-/// How many bytes each host has for each other; messages inside a host are left out. O(m log m).
+/// The bytes from each host to each other; messages inside a host are left out. O(m log m).
 /// Requires as many ranks as the matrix has.
 CommMatrix host_matrix(const CommMatrix& matrix, const Hosts& hosts);
 

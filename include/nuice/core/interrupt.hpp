@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ending a call that takes long: a simulation, an advice, a schedule, a check, the reading of a file.
+// Ends a long call: a simulation, advice, a schedule, a check, reading a file.
 //
 //   const InterruptCheck check([] { if (signal_has_come) throw Interrupted(); });
-//   simulate(...);            // asks again and again; what the function throws comes out of the call
+//   simulate(...);            // calls the function regularly, and throws what it throws
 //
-// A call that is ended in this way leaves nothing behind. Only calls of the same thread ask.
+// A call that is ended in this way leaves nothing behind. Only calls of the same thread are affected.
 #pragma once
 
 #include <functional>
 
 namespace nuice {
 
-/// While it lives, calls of this thread that take long call the function every millisecond or so (no promise: it should
-/// be cheap, some microseconds at most). They may be nested; the innermost is asked.
+/// While the object exists, long calls of this thread call the function about every millisecond, so it should
+/// take some microseconds at most. Objects may be nested; the innermost one is used.
 class InterruptCheck {
  public:
   explicit InterruptCheck(std::function<void()> function);
@@ -26,7 +26,7 @@ class InterruptCheck {
   const InterruptCheck* outer_;
 };
 
-/// Calls the function of this thread's InterruptCheck, if there is one; otherwise takes two nanoseconds.
+/// Calls the function of this thread's InterruptCheck, if there is one; otherwise it takes two nanoseconds.
 void check_interrupt();
 
 }  // namespace nuice

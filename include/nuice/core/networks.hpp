@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the networks of topology.hpp from a line of text, the way they are named on the command line.
+// Makes the networks of topology.hpp from a string, as on the command line.
 //
 //   const auto net = make_topology("torus:8x8");
 //   if (std::string reason = why_too_small(*net, matrix.num_ranks()); reason.empty()) ...
@@ -16,12 +16,12 @@
 
 namespace nuice {
 
-/// A row of the table of kinds.
+/// A registry entry: a kind of network.
 struct TopologyKind {
   std::string_view name;     ///< "hypercube"
   std::string_view syntax;   ///< "hypercube:D"
   std::string_view summary;  ///< One line.
-  std::string_view source;   ///< Where it is described.
+  std::string_view source;   ///< The publication that describes it.
 };
 
 /// All kinds, in a fixed order.
@@ -33,8 +33,8 @@ std::span<const TopologyKind> topology_kinds();
 /// Cost: O(1) memory for the regular kinds; files: docs/reference/networks.md.
 std::unique_ptr<const Topology> make_topology(std::string_view spec);
 
-/// Why `topology` cannot carry an exchange of that number of ranks, in one sentence; empty if it can. Ranks beyond those of
-/// the matrix stay idle.
+/// Why `topology` cannot carry an exchange of `num_ranks` ranks, in one sentence; empty if it can. Further
+/// ranks of the network stay idle.
 std::string why_too_small(const Topology& topology, Rank num_ranks);
 
 }  // namespace nuice

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a step ended on this rank, as a value that the ranks can tell each other before any of them acts on it.
+// The outcome of a step on this rank, as a value that ranks can exchange before any of them acts on it.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,15 @@
 
 namespace nuice {
 
-/// What went wrong on this rank, or nothing.
+/// The error of this rank, or nothing.
 using Outcome = std::optional<Error>;
 
-/// The exception that is being handled; for use inside a catch block. An Error as it is. Others become one whose text begins
-/// with "rank N": limit for std::bad_alloc and std::length_error, invalid_argument for whatever else.
+/// The exception that is being handled; for use inside a catch block. An Error is returned unchanged. Other
+/// exceptions become an Error whose text begins with "rank N": limit for std::bad_alloc and
+/// std::length_error, invalid_argument for all others.
 Error current_error(Rank rank);
 
-/// Runs the step here and tells how it ended. Throws nothing, whatever the step throws.
+/// Runs the step and returns its outcome. Never throws.
 template <typename Step>
 Outcome attempt(Rank rank, Step&& step) {
   try {

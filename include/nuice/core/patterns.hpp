@@ -17,8 +17,8 @@ struct MessageSizes {
 };
 
 /// Every rank sends `degree` messages and receives `degree` (003 fig. 7: a band matrix with its rows and
-/// columns permuted at random). Entries that fall on the diagonal are exchanged against others, so that no
-/// rank sends to itself. Throws Error invalid_argument unless 0 <= degree < num_ranks. O(num_ranks * degree)
+/// columns permuted at random). Entries on the diagonal are exchanged with other entries, so that no rank
+/// sends to itself. Throws Error invalid_argument unless 0 <= degree < num_ranks. O(num_ranks * degree)
 /// expected time.
 CommMatrix random_regular(Rank num_ranks, Rank degree, MessageSizes sizes, std::uint64_t seed);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The communication phase table (CPT, NICE fig. 8): one rank's slice of a schedule. Executors see nothing
-// else.
+// The communication phase table (CPT, NICE fig. 8): one rank's slice of a schedule. Executors see only this
+// table.
 //
 // The papers' fields are s_partner, s_len, s_offset, r_partner, r_len, r_offset, one record per phase. Here a
 // phase in which the rank is idle has no entry, and a phase in which it has several transfers (AC) has
 // several.
 //
-// Where messages are forwarded (REX) a transfer carries pieces of several messages, among them such that the
-// rank only keeps for others. Its entry then names a range of `parts` (docs/adr/0011).
+// If messages are forwarded (REX), a transfer carries pieces of several messages, also of messages that the
+// rank only holds for others. Its entry then names a range of `parts` (docs/adr/0011).
 #pragma once
 
 #include <cstdint>
@@ -35,9 +35,9 @@ struct PartRange {
   friend bool operator==(const PartRange&, const PartRange&) = default;
 };
 
-/// One line of the CPT. `offset` counts from the start of the buffer for that partner. A transfer that
-/// carries anything but the message between its two ranks has parts: they are contiguous in it,
-/// `bytes` is their sum and `offset` is 0.
+/// One line of the CPT. Offsets count from the start of the buffer for the partner. A transfer that carries
+/// other data than the message between its two ranks has parts: they are contiguous in it, its bytes are
+/// their sum, and its offset is 0.
 struct PhaseEntry {
   PhaseId phase = 0;
   Rank send_partner = no_rank;  ///< no_rank: nothing is sent.
@@ -46,12 +46,12 @@ struct PhaseEntry {
   Rank recv_partner = no_rank;  ///< no_rank: nothing is received.
   Bytes recv_bytes = 0;
   Bytes recv_offset = 0;
-  PartRange send_parts = {};  ///< Empty where the message to send_partner itself is sent.
+  PartRange send_parts = {};  ///< Empty if the message to send_partner itself is sent.
   PartRange recv_parts = {};  ///< Likewise.
   friend bool operator==(const PhaseEntry&, const PhaseEntry&) = default;
 };
 
-/// A rank to send to or to receive from, and how many bytes in all.
+/// A rank to send to or to receive from, and the bytes of the message.
 struct Partner {
   Rank rank;
   Bytes bytes;
@@ -61,12 +61,12 @@ struct Partner {
 struct PhaseTable {
   Rank rank = 0;
   Rank num_ranks = 0;
-  PhaseId num_phases = 0;  ///< Of the whole schedule: the same on every rank.
+  PhaseId num_phases = 0;  ///< Number of phases of the whole schedule, equal on all ranks.
   std::vector<Partner>
       destinations;              ///< By ascending rank; the rank itself is among them if it sends to itself.
-  std::vector<Partner> sources;  ///< Likewise: the papers' source vector.
+  std::vector<Partner> sources;  ///< By ascending rank; the papers' source vector.
   std::vector<PhaseEntry> entries;  ///< By ascending phase; a message to itself has no entry.
-  std::vector<Part> parts = {};     ///< Of all entries; empty if nothing is forwarded.
+  std::vector<Part> parts = {};     ///< Parts of all entries; empty if nothing is forwarded.
 
   /// Requires a range inside `parts`.
   std::span<const Part> parts_in(PartRange range) const {
@@ -76,7 +76,8 @@ struct PhaseTable {
 };
 
 /// The slice for `rank`. O(transfers) time; memory grows with what the rank sends, receives and forwards.
-/// Throws Error not_applicable if the schedule takes bytes back to their source or on from their destination.
+/// Throws Error not_applicable if the schedule returns bytes to their source or moves them on from their
+/// destination.
 PhaseTable slice(const CommMatrix& matrix, const Schedule& schedule, Rank rank);
 
 /// The slices of ranks begin to end - 1 in one pass. O(transfers + end - begin).
@@ -85,12 +86,13 @@ std::vector<PhaseTable> slice_range(const CommMatrix& matrix, const Schedule& sc
 /// The slices of all ranks in one pass. O(transfers + num_ranks).
 std::vector<PhaseTable> slice_all(const CommMatrix& matrix, const Schedule& schedule);
 
-/// The same rank's slice of the exchange backwards: every transfer from its receiver to its sender, the last phase
-/// first. It delivers the transposed matrix; sources and destinations change places. O(entries + parts).
+/// The same rank's slice of the reverse exchange: every transfer from its receiver to its sender, the last
+/// phase first. It delivers the transposed matrix; sources and destinations are exchanged. O(entries +
+/// parts).
 PhaseTable reversed(const PhaseTable& table);
 
-/// Bytes that the rank of this table keeps for others while an exchange runs: the sum of all parts that it
-/// receives for others, as every one of them has a place of its own; max_bytes if that is more. O(parts).
+/// Bytes that the rank of this table holds for others during an exchange: the sum of all parts that it
+/// receives for others, because each part has its own place; at most max_bytes. O(parts).
 Bytes staged_bytes(const PhaseTable& table);
 
 }  // namespace nuice

@@ -6,15 +6,15 @@
 //   transfer = src -> dst, carries one or more pieces
 //   piece    = byte range [offset, offset + bytes) of one message
 //
-// A transfer may say which path of the network it takes (Topology::append_path()), where its sender can choose.
+// A transfer may have a path of the network (Topology::append_path()), if its sender can choose one.
 //
 // One type holds every plan: one phase without order (AC), whole messages in partial permutations (LP, RS_N,
 // ...), split messages (pieces of one message in several phases) and store-and-forward (a transfer whose ends
-// are not the message's). A phase is never empty. Inside a phase the order of transfers is kept: it is the
-// order in which a rank posts its sends when a phase has several.
+// are not the message's). A phase is never empty. The order of transfers inside a phase is kept: a rank posts
+// its sends of the phase in this order.
 //
-// Memory: 24 bytes per piece; 8 more per piece as soon as one does not begin at offset 0, and 8 more per
-// transfer as soon as one carries several pieces, or as soon as one has a path.
+// Memory: 24 bytes per piece; 8 more per piece if any begins at another offset than 0; 8 more per transfer if
+// any carries several pieces, and 8 more if any has a path.
 #pragma once
 
 #include <cstddef>
@@ -106,11 +106,11 @@ class Schedule {
   void begin_phase();
   /// Throws Error invalid_argument for a transfer without pieces.
   void add(Rank src, Rank dst, std::span<const Piece> pieces, std::int64_t path = no_path);
-  /// Adds the whole message, straight from its source to its destination.
+  /// Adds the whole message, directly from its source to its destination.
   void add_whole(const CommMatrix& matrix, MessageId id);
-  /// Every message whole and straight, message id in phase phase_of[id] < num_phases. Inside a phase transfers
-  /// are in the order of ids, that is by sender; phases without messages are left out.
-  /// O(messages + num_phases), and no memory beyond the schedule but 8 bytes per phase.
+  /// Every message whole and direct, message id in phase phase_of[id] < num_phases. Inside a phase transfers
+  /// are in the order of ids, that is by sender; phases without messages are left out. O(messages +
+  /// num_phases) time; in addition to the schedule 8 bytes per phase.
   static Schedule of_whole_messages(const CommMatrix& matrix, std::span<const PhaseId> phase_of,
                                     PhaseId num_phases, std::span<const std::int64_t> paths = {});
 
@@ -146,7 +146,8 @@ inline Piece Pieces::Iterator::operator*() const {
   return {part.message, schedule_->offset_.empty() ? 0 : schedule_->offset_[at_], part.bytes};
 }
 
-/// Sum over the phases of the largest transfer: the bytes that an execution waits for whose phases do not mix.
+/// Sum over the phases of the largest transfer: the bytes that an execution waits for if phases do not
+/// overlap.
 Bytes phase_bytes(const Schedule& schedule);
 
 }  // namespace nuice

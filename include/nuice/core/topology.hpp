@@ -2,7 +2,7 @@
 // A network with static routing: which directed links a transfer from one rank to another crosses.
 //
 // This is the interface that the checker, the schedulers and the simulator read; networks.hpp makes the networks.
-// A route is a function of (src, dst), computed when asked for: nothing grows with the square of the ranks.
+// A route is a function of (src, dst), computed on demand, so no memory grows with the square of the ranks.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ inline constexpr LinkId no_link = -1;
 struct Link {
   std::int32_t from;
   std::int32_t to;
-  /// Transfers that it carries at the same time at the full speed of a rank's port; above 0.
+  /// The number of transfers that it carries at the same time at the full speed of a rank's port; above 0.
   double capacity;
 
-  /// How many transfers may cross it in one phase without link contention: the whole part of the capacity, but one at
-  /// least, because a link slower than a port still has to carry its messages one by one.
+  /// The number of transfers that may cross it in one phase without link contention: the integer part of the
+  /// capacity, but at least one, because a link slower than a port still carries its messages one by one.
   std::int64_t slots() const {
     constexpr double most = std::numeric_limits<Rank>::max();
     return capacity < 2 ? 1 : static_cast<std::int64_t>(capacity < most ? capacity : most);
@@ -35,11 +35,11 @@ struct Link {
 
 /// A level of a tree of switches, the lowest first.
 struct TreeLevel {
-  Rank ranks;   ///< In a subtree of this level; rank r is in the subtree r / ranks.
-  Rank cables;  ///< Upwards, of each switch; 0 at the top.
+  Rank ranks;   ///< Number of ranks in a subtree of this level; rank r is in subtree r / ranks.
+  Rank cables;  ///< Number of cables upwards from each switch; 0 at the top.
 };
 
-/// Immutable; all functions may be called by several threads at once.
+/// Immutable; several threads may call all functions at once.
 class Topology {
  public:
   Topology() = default;
@@ -47,29 +47,34 @@ class Topology {
   Topology& operator=(const Topology&) = delete;
   virtual ~Topology() = default;
 
-  /// As it is written on the command line, "hypercube:6".
+  /// The name on the command line, "hypercube:6".
   virtual std::string name() const = 0;
   virtual Rank num_ranks() const = 0;
   virtual LinkId num_links() const = 0;
   /// Requires 0 <= id < num_links(). O(1), or O(levels) in trees.
   virtual Link link(LinkId id) const = 0;
 
-  /// Appends the links that a transfer crosses, in order. Ports are not links: where a rank hangs on one switch by a
-  /// cable as fast as its port, that cable is in no route, so routes of a crossbar are empty. Empty for src == dst.
+  /// Appends the links that a transfer crosses, in order. Ports are not links: if a rank's only cable is as
+  /// fast as its port and leads to a switch, it is in no route. So routes of a crossbar are empty. Empty for
+  /// src == dst.
   /// Requires 0 <= src, dst < num_ranks(). O(length of the route).
   virtual void append_route(Rank src, Rank dst, std::vector<LinkId>& route) const = 0;
 
-  /// Paths among which a sender that can choose (path_coloring), or random or adaptive routing, chooses. At least 1. O(levels).
+  /// The number of paths from which path_coloring, or random or adaptive routing, chooses; at least 1.
+  /// O(levels).
   virtual std::int64_t num_paths(Rank /*src*/, Rank /*dst*/) const { return 1; }
-  /// As append_route(), over path 0 .. num_paths(src, dst) - 1. append_route()'s is one of them.
+  /// As append_route(), over a path from 0 to num_paths(src, dst) - 1. The route of append_route() is one of
+  /// them.
   virtual void append_path(Rank src, Rank dst, std::int64_t /*path*/, std::vector<LinkId>& route) const {
     append_route(src, dst, route);
   }
-  /// As append_path(), or append_route() where path is no_path. Throws Error mismatch for a path that does not exist.
+  /// As append_path(), or as append_route() if path is no_path. Throws Error mismatch for a path that does
+  /// not exist.
   void append_way(Rank src, Rank dst, std::int64_t path, std::vector<LinkId>& route) const;
 
-  /// Of trees in which every switch below the top has as many cables upwards as its level says, each to another switch,
-  /// and where the digits of a path, the lowest first, are the cables taken upwards. Empty: it is no such tree.
+  /// The levels of a tree of this kind: every switch below the top has TreeLevel::cables cables upwards, each
+  /// to another switch, and the digits of a path, the lowest first, are the cables taken upwards. Empty for
+  /// other networks.
   virtual std::vector<TreeLevel> levels() const { return {}; }
 
   /// For people: "rank 5", "switch 2" (the third one), or the name that a file gives.

@@ -12,8 +12,8 @@ using MessageId = std::uint32_t;  ///< Index of a message in its CommMatrix.
 using PhaseId = std::uint32_t;    ///< 0 .. num_phases - 1.
 
 inline constexpr Rank no_rank = -1;
-/// Most ranks of a matrix, which needs some memory for each, also for one without messages: a damaged number must not make us
-/// ask for memory that no machine has.
+/// The maximum number of ranks of a matrix. Each rank takes some memory even without messages, so a damaged
+/// number in a file must not lead to a request for more memory than any machine has.
 inline constexpr Rank max_ranks = Rank{1} << 24;
 inline constexpr std::int64_t no_path = -1;  ///< The network's own route.
 

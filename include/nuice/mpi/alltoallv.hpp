@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exchanges that read like MPI's: the arguments of MPI_Alltoallv_init and its relatives, planned once.
+// Exchanges with the arguments of MPI_Alltoallv_init and its relatives, planned once.
 //
 //   auto x = nuice::mpi::alltoallv_init(comm, s, sc, sd, r, rc, rd);        // contiguous ranges; counts and displacements in elements
 //   for (int i = 0; i < steps; ++i) x.start(), x.wait();
 //
-// Counts and displacements may be any integers of 32 or 64 bits. Blocks of zero elements are no messages. Arrival::index is the number of
-// the block: the rank, or which neighbour. The plan is that of the scheduler `auto` unless the options say otherwise.
+// Counts and displacements may be any integers of 32 or 64 bits. Blocks of zero elements are no messages.
+// Arrival::index is the number of the block: the rank, or the position of the neighbour. The scheduler is
+// `auto` unless the options name another.
 //
 // Errors, the same on all ranks: invalid_argument for a negative count, blocks that overlap in the receive buffer (found for datatypes
-// without gaps), blocks outside of their range, a communicator without neighbours or an intercommunicator; mismatch where a rank
-// expects other bytes than are sent to it; the rank or the pair is named. Otherwise as Plan and Plan::bind_messages().
+// without gaps), blocks outside of their range, a communicator without neighbours or an intercommunicator;
+// mismatch if a rank expects another number of bytes than is sent to it. The text names the rank or the pair.
+// Otherwise as Plan and Plan::bind_messages().
 #pragma once
 
 #include <mpi.h>
@@ -28,7 +30,7 @@
 
 namespace nuice::mpi {
 
-/// An array of integers of 32 or 64 bits, as it lies in memory.
+/// A view of an array of integers of 32 or 64 bits.
 class Integers {
  public:
   static constexpr std::size_t as_many_as_needed = std::numeric_limits<std::size_t>::max();
@@ -41,7 +43,7 @@ class Integers {
 
   bool is_null() const { return data_ == nullptr; }
   std::size_t size() const { return size_; }
-  /// Of the first `count` of them, of which there are as many.
+  /// The bytes of the first `count` integers; requires count <= size().
   std::span<const std::byte> bytes(std::size_t count) const { return {data_, count * each_}; }
   std::int64_t operator[](std::size_t i) const {
     return each_ == sizeof(std::int32_t) ? at<std::int32_t>(i) : at<std::int64_t>(i);
@@ -66,12 +68,12 @@ struct Blocks {
   Data* data = nullptr;
   Integers counts = {};
   Integers displs = {};
-  /// One for all blocks; none: bytes.
+  /// One type for all blocks; empty: bytes.
   std::span<const MPI_Datatype> types = {};
-  /// As in MPI_Alltoallw: one type for each, and displs in bytes.
+  /// As in MPI_Alltoallw: one type for each block, and displs in bytes.
   bool each_has_a_type = false;
-  Bytes element_bytes = 1;  ///< Without types.
-  Bytes room = max_bytes;   ///< Bytes from data on; max_bytes: not checked.
+  Bytes element_bytes = 1;  ///< Size of an element if there are no types.
+  Bytes room = max_bytes;   ///< Size of the buffer in bytes; max_bytes: not checked.
 };
 using SendBlocks = Blocks<const void>;
 using ReceiveBlocks = Blocks<void>;
@@ -80,8 +82,8 @@ using ReceiveBlocks = Blocks<void>;
 struct InPlace {};
 inline constexpr InPlace in_place = {};
 
-/// Collective. As MPI_Alltoallv_init and MPI_Alltoallw_init: one block for each rank. The memory of the buffers must stay until
-/// Exchange::free(), all else may go.
+/// Collective. As MPI_Alltoallv_init and MPI_Alltoallw_init: one block for each rank. The buffers must stay
+/// valid until Exchange::free(); all other arguments may be freed earlier.
 Exchange alltoallv_init(MPI_Comm comm, const SendBlocks& send, const ReceiveBlocks& receive,
                         const PlanOptions& options = {});
 Exchange alltoallv_init(MPI_Comm comm, InPlace, const ReceiveBlocks& blocks, const PlanOptions& options = {});
@@ -90,14 +92,15 @@ Exchange alltoallv_init(MPI_Comm comm, InPlace, const ReceiveBlocks& blocks, con
 Exchange neighbor_alltoallv_init(MPI_Comm comm, const SendBlocks& send, const ReceiveBlocks& receive,
                                  const PlanOptions& options = {});
 
-// Collective. As MPI_Alltoallv, MPI_Alltoallw and their neighbours: the whole exchange, without init and without a plan, so that counts may
-// differ in every call, on any ranks. Up to 16 sets of arguments are kept with the communicator; a call with known ones
-// sets nothing up. Only the first call on a communicator waits for ranks that have no message for this one. NUICE_OPTIONS of rank 0 holds
-// (hosts, watchdog).
+// Collective. As MPI_Alltoallv, MPI_Alltoallw and their neighbourhood forms: the whole exchange, without init
+// and without a plan, so counts may differ in every call, on any ranks. The last 16 sets of arguments are
+// kept with the communicator; a call with one of them needs no set-up. Only the first call on a communicator
+// waits for ranks that have no message for this one. The options hosts and watchdog in NUICE_OPTIONS of rank
+// 0 apply.
 // Errors: in the first call as above. Later, errors of one rank reach the others while they wait, or in their next call; every call on
-// this communicator then fails with the same error. Buffers may be freed then: a rank that has failed waits until what it sends is read,
-// for a second at most, and only a rank that is stopped meanwhile may still read it. A rank that expects a message that is not sent
-// waits as in MPI, unless there is a watchdog.
+// this communicator then fails with the same error. Buffers may be freed then: a rank that has failed waits
+// at most a second until its messages are read, and only a rank that was stopped meanwhile may still read
+// them. A rank that expects a message that is not sent waits as in MPI, unless there is a watchdog.
 void alltoallv(MPI_Comm comm, const SendBlocks& send, const ReceiveBlocks& receive);
 void alltoallv(MPI_Comm comm, InPlace, const ReceiveBlocks& blocks);
 void neighbor_alltoallv(MPI_Comm comm, const SendBlocks& send, const ReceiveBlocks& receive);
@@ -109,7 +112,7 @@ template <typename Range>
 concept Counts = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
                  std::integral<std::ranges::range_value_t<Range>>;
 
-/// Blocks of a contiguous range, which must lie inside it. The elements travel as they lie in memory.
+/// Blocks of a contiguous range, which must lie inside it. Elements are copied byte by byte.
 template <Elements Range>
 SendBlocks send_blocks(const Range& range, const Counts auto& counts, const Counts auto& displs) {
   constexpr auto each = static_cast<Bytes>(sizeof(std::ranges::range_value_t<Range>));

@@ -5,8 +5,7 @@
 //   nuice::mpi::Exchange broadcast = plan.bind(buffer, 4096);   // read on the root, written on the others
 //   for (...) { broadcast.start(); /* work */ broadcast.wait(); }
 //
-// The exchange is one as that of nuice/mpi/plan.hpp: start, test, wait and free are the same, and so are the
-// errors.
+// The exchange behaves as those of nuice/mpi/plan.hpp: start, test, wait, free and errors are the same.
 #pragma once
 
 #include <memory>
@@ -27,18 +26,18 @@ struct BroadcastOptions {
   std::optional<std::vector<Rank>> group =
       {};  ///< The ranks that need the message; nothing: all. The root need not be in it.
   std::string broadcaster = "reb";  ///< A name of nuice::broadcasters().
-  /// A name of nuice::executors(). One with phases: a rank sends to one after the other, in the order of the steps. One that
-  /// sends all at once (async): to all.
+  /// A name of nuice::executors(). With phases, a rank sends to one rank after the other, in the order of the
+  /// steps; async sends to all at once.
   std::string executor{default_executor};
 };
 
-/// What is known of a broadcast. Equal on all ranks.
+/// Facts about a broadcast. Equal on all ranks.
 struct BroadcastInfo {
   std::string broadcaster;
   Rank root = 0;
   Bytes bytes = 0;
   std::string executor;
-  Rank num_members = 0;  ///< Ranks that have the message in the end, the root included.
+  Rank num_members = 0;  ///< Number of ranks that have the message in the end, the root included.
   std::uint32_t num_steps = 0;
   double plan_s = 0;  ///< Time to agree, plan and check; the maximum over the ranks.
 };
@@ -46,8 +45,8 @@ struct BroadcastInfo {
 /// A checked broadcast, sliced for this rank.
 class BroadcastPlan {
  public:
-  /// Collective over parent, which is duplicated. Ranks outside the group call it too, and then have nothing
-  /// to do. O(ranks) time; memory grows with this rank's own copies.
+  /// Collective over parent, which is duplicated. Ranks outside the group must call it too, and have nothing
+  /// to do afterwards. O(ranks) time; memory grows with the copies that this rank sends.
   /// Throws Error, the same on all ranks:
   ///   invalid_argument  a root or member that is no rank, a member given twice, a negative size, an unknown
   ///                     broadcaster, an executor of another pace, a null communicator or an intercommunicator
@@ -58,15 +57,15 @@ class BroadcastPlan {
 
   BroadcastPlan(BroadcastPlan&&) noexcept;
   BroadcastPlan& operator=(BroadcastPlan&&) noexcept;
-  ~BroadcastPlan();  ///< Frees what free() would, unless MPI is finalized.
+  ~BroadcastPlan();  ///< As free(), unless MPI is finalized.
 
-  // What follows throws Error state after free().
+  // The functions below throw Error state after free().
 
   const BroadcastTable& table() const;
   const BroadcastInfo& info() const;
 
   /// Collective. Makes the persistent requests for this buffer with room for `room` bytes, which must stay
-  /// valid until Exchange::free(). Ranks that take no part may give nullptr. May be called any number of
+  /// valid until Exchange::free(). Ranks that take no part may pass nullptr. May be called any number of
   /// times.
   /// Throws Error, the same on all ranks: invalid_argument for a buffer that is null or too small (the rank
   /// is named); limit where the message is larger than this MPI can send; state after free().

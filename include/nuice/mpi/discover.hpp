@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sources of a rank that knows only its destinations, in memory of the order of its own messages.
+// Finds the sources of a rank that knows only its destinations.
 //
 //   nuice::mpi::Discoverer discoverer(MPI_COMM_WORLD);
 //   std::vector<nuice::Partner> sources = discoverer.sources(destinations);   // as often as you like
 //
-// A Plan finds its sources by itself; this is for programs that need no schedule, or make one distributedly.
+// A Plan finds its sources itself; this is for programs that need no schedule, or make one in a distributed
+// way.
 #pragma once
 
 #include <mpi.h>
@@ -18,20 +19,23 @@
 
 namespace nuice::mpi {
 
-/// The ways to learn one's sources, by name, in this order. All have the same result. n ranks, m messages of all ranks, d of this rank:
+/// The names of the methods to find the sources, in this order. All give the same result. n: ranks; m:
+/// messages of all ranks; d: messages of this rank.
 ///
 ///   gather      every rank gathers all rows: one allgather and one allgatherv. O(n + m) time and memory
-///   count       a reduce-scatter of ones says how many messages will come, which are then received from any source. O(n + d)
+///   count       a reduce-scatter of ones counts the incoming messages, which are then received from any
+///               source. O(n + d)
 ///   consensus   nonblocking consensus, NBX (Hoefler, Siebert, Lumsdaine 2010): synchronous sends; a rank whose sends are all
 ///               received enters MPI_Ibarrier and goes on receiving until that has completed. O(d) memory, O(d + log n) time
 ///   am_count    as count, but active messages bring the entries (Generate_Recv, 004 fig. 1). O(n + d)
-///   am_quiesce  the same without the sum: quiescence says when all have come. O(d) memory, and some reductions
+///   am_quiesce  the same without the sum: quiescence shows that all have arrived. O(d) memory, and some
+///               reductions
 ///
-/// The last two need an endpoint for active messages: drs::mpi::World::sources takes all five. "auto" is, here, count up to 1024
-/// ranks, whose vectors are small, and consensus beyond; for a World, am_count.
+/// The last two need an endpoint for active messages: drs::mpi::World::sources takes all five. Here "auto" is
+/// count up to 1024 ranks and consensus beyond; for a World it is am_count.
 std::vector<std::string_view> discovery_ways();
 
-/// The ranks of a communicator, which ask again and again.
+/// Finds sources any number of times on one communicator.
 class Discoverer {
  public:
   /// Collective over parent, which is duplicated. Throws Error invalid_argument, state or mpi as Plan does.
@@ -41,9 +45,10 @@ class Discoverer {
   ~Discoverer();
 
   /// Collective. destinations: the ranks to which this rank sends, with their bytes, in any order; the rank itself and zero bytes
-  /// are allowed. Returns the ranks that send to this rank, with their bytes, by ascending rank, zero bytes left out. `way` must be
-  /// equal on all ranks. Throws Error, the same on all ranks: as Plan for wrong destinations, invalid_argument for an unknown
-  /// way, not_applicable for one by active messages, mismatch for ways that differ.
+  /// are allowed. Returns the ranks that send to this rank, with their bytes, by ascending rank, without
+  /// messages of zero bytes. `way` is the name of a method, equal on all ranks. Throws Error, the same on all
+  /// ranks: as Plan for wrong destinations, invalid_argument for an unknown method, not_applicable for a
+  /// method with active messages, mismatch for methods that differ.
   std::vector<Partner> sources(std::span<const Partner> destinations, std::string_view way = "auto");
 
  private:
@@ -51,7 +56,7 @@ class Discoverer {
   std::unique_ptr<State> state_;
 };
 
-/// Collective. Once: duplicates the communicator and frees it again.
+/// Collective. The same for a single use: duplicates the communicator and frees it again.
 std::vector<Partner> discover(MPI_Comm comm, std::span<const Partner> destinations,
                               std::string_view way = "auto");
 

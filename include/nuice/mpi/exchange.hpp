@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An exchange: a plan bound to memory. start, test, wait, and messages one by one as they land.
+// An exchange: a plan bound to memory. It is started, tested and waited for; messages can be taken one by one
+// as they arrive.
 #pragma once
 
 #include <mpi.h>
@@ -25,11 +26,11 @@ struct Arrival {
   std::span<std::byte> data;  ///< The message in its receive buffer; empty for fields.
 };
 
-/// One buffer for all partners: message i lies at data + offsets[i]. Without offsets they are contiguous in the
-/// order of the partners.
+/// One buffer for all partners: message i lies at data + offsets[i]. Without offsets the messages are
+/// contiguous, in the order of the partners.
 struct SendArray {
   const void* data = nullptr;
-  Bytes bytes = 0;  ///< Room behind data.
+  Bytes bytes = 0;  ///< Size of the buffer.
   std::span<const Bytes> offsets = {};
 };
 struct ReceiveArray {
@@ -38,8 +39,9 @@ struct ReceiveArray {
   std::span<const Bytes> offsets = {};
 };
 
-/// One field of several: counts[i] elements of a datatype for partner i, the first of them offsets[i] elements (extents
-/// of the type) behind data. Without offsets they are contiguous. Any committed type, derived ones too.
+/// One of several fields. It has counts[i] elements of a datatype for partner i, beginning offsets[i]
+/// elements (extents of the type) behind data. Without offsets the elements are contiguous. The type may be
+/// any committed one, also a derived one.
 struct SendField {
   const void* data = nullptr;
   MPI_Datatype type = MPI_DATATYPE_NULL;
@@ -69,28 +71,30 @@ struct Incoming {
 
 /// The direction of the messages of a plan.
 enum class Direction {
-  forwards,  ///< From senders to the destinations that they listed.
-  backwards,  ///< From the receivers to the senders: the transposed matrix by the same table, its phases backwards. What
-              ///< arrived goes back, as ghost entries are added to their owners.
+  forwards,   ///< From senders to the destinations that they listed.
+  backwards,  ///< From the receivers to the senders: the transposed matrix, with the phases of the same table
+              ///< in reverse order. For example, ghost entries are added to their owners.
 };
 
 /// A method that the scheduler "auto" tries on exchanges of the user's own.
 struct MethodTrial {
-  std::string name;  ///< "coloring:phased"; after "@" options in addition to the plan's, as in NUICE_OPTIONS.
+  std::string name;  ///< "coloring:phased"; "@" begins options in addition to the plan's, as in
+                     ///< NUICE_OPTIONS.
   int blocks;        ///< Number of rounds in which it was timed.
-  double mean_s;  ///< Of the slowest rank, in start, test, wait and next; the geometric mean of the rounds.
-  bool is_in;     ///< Whether it is tried again.
+  double mean_s;  ///< Time of the slowest rank in start, test, wait and next; geometric mean of the rounds.
+  bool is_in;     ///< Whether it may be tried again.
 };
 
-/// What carries out an exchange. The executor is equal on all ranks; what was learnt is once all have heard of it.
+/// How an exchange is carried out. The executor is equal on all ranks; results of trials are equal once all
+/// ranks have received them.
 struct ExchangeInfo {
-  std::string executor;         ///< The plan's, or where methods are tried the one in use.
-  std::string scheduler;        ///< The plan's, or where methods are tried that of the one in use.
-  std::int64_t used_since = 1;  ///< The exchange that was the first by this method, counted from 1.
-  std::string last;             ///< Where methods are tried: the one of the last exchange.
+  std::string executor;         ///< The plan's executor; if methods are tried, the one in use.
+  std::string scheduler;        ///< The plan's scheduler; if methods are tried, that of the method in use.
+  std::int64_t used_since = 1;  ///< The first exchange by this method, counted from 1.
+  std::string last;             ///< If methods are tried: the method of the last exchange.
   std::vector<MethodTrial>
-      methods;  ///< Where methods are tried: all of them, the one chosen beforehand first.
-  /// Of PlanOptions::combine: what is combined, or why nothing is, in words; empty without it.
+      methods;  ///< If methods are tried: all of them; the one chosen beforehand is first.
+  /// With PlanOptions::combine: what is combined, or why nothing is, in words; otherwise empty.
   std::string combined;
   /// With PlanOptions::shared_memory: how many messages use it, or why none does; otherwise empty.
   std::string shared_memory;
@@ -98,70 +102,78 @@ struct ExchangeInfo {
   std::string device;
 };
 
-class DeviceRun;  // of the library
+class DeviceRun;  // internal
 class HaloExchange;
-class KeptCalls;  // likewise
+class KeptCalls;  // internal
 
 /// A plan bound to buffers. After every start() there must be one wait(), or test() until it returns true, or
 /// next() until it returns nothing.
-/// Nothing in start, test, wait, next and poll allocates memory. A rank that waits does so inside MPI; with a
-/// watchdog it looks again and again and gives up its core between two looks.
+/// start, test, wait, next and poll allocate no memory. A rank waits inside MPI; with a watchdog it polls,
+/// and yields its core between two polls.
 ///
-/// When several exchanges of executors other than async are active together, wait for them in the
-/// same order on all ranks or test() them in turn: later phases begin inside test and wait only.
+/// If several exchanges of executors other than async are active, wait for them in the same order on all
+/// ranks, or test() them alternately: later phases begin inside test and wait only.
 class Exchange {
  public:
   Exchange(Exchange&&) noexcept;
   /// Frees this exchange as the destructor does, then takes over the other.
   Exchange& operator=(Exchange&&) noexcept;
-  /// free(). An active exchange is completed first, as its buffers are about to go; so it may wait for
-  /// other ranks; it reports the missing wait() on stderr, once. Touches nothing when MPI is finalized.
+  /// Calls free(). An active exchange is completed first, because its buffers may be freed next; this may
+  /// wait for other ranks, and reports the missing wait() on stderr, once. Does nothing if MPI is finalized.
   ~Exchange();
 
-  /// Collective in the sense that all ranks of the plan must call it. Does not wait for other ranks. Until
-  /// the exchange is complete send buffers must not be changed and receive buffers not be touched. A message
-  /// to itself is copied here. Throws Error state if the exchange is already active or was freed.
+  /// All ranks of the plan must call it; it does not wait for them. Until the exchange is complete, do not
+  /// change send buffers and do not touch receive buffers. A message to itself is copied here. Throws Error
+  /// state if the exchange is already active or was freed.
   void start();
-  /// As start(), where buffers lie in a GPU's memory and the program works on a stream of its own (cudaStream_t, hipStream_t): the
-  /// exchange follows all earlier work on the stream. start() follows the work on the legacy default stream. Either
-  /// waits for that work until the first bytes may be sent. On host memory the same as start().
+  /// As start(), for buffers in GPU memory and a program that works on a stream of its own (cudaStream_t,
+  /// hipStream_t): the exchange follows all earlier work on the stream. start() without a stream follows the
+  /// work on the legacy default stream. Both wait until this work lets the first bytes be sent. On host
+  /// memory the same as start().
   void start(void* stream);
   /// Makes progress; true when this rank's part is complete. Throws Error state without a start().
   bool test();
   /// Returns when this rank's part is complete. Throws Error state without a start(), mpi for MPI's own
-  /// errors, after which the exchange can only be destroyed; timeout if PlanOptions::watchdog_s have passed without progress,
-  /// likewise. Receive buffers are then the user's again: messages that have not begun to arrive are not written any more, and
-  /// those that had are given a second to end. Send buffers are not: a rank that comes late may still read them, so they must
-  /// stay, and stay unchanged, as long as its result matters. What such an exchange holds is not freed, for the same reason.
+  /// errors, after which the exchange can only be destroyed; timeout if PlanOptions::watchdog_s have passed
+  /// without progress, likewise. Receive buffers may then be used again: a message that has not begun to
+  /// arrive is no longer written, and one that has gets a second to complete. Send buffers must stay
+  /// unchanged as long as the result of a late rank matters, because that rank may still read them. For the
+  /// same reason the resources of such an exchange are not freed.
   void wait();
-  /// As wait(), but data may still be in transit to the GPU's memory: later work on the stream
-  /// finds it. Buffers must not be used otherwise before that. On host memory the same as wait().
+  /// As wait(), but data may still be in transit to the GPU's memory: only later work on the stream may use
+  /// the buffers. On host memory the same as wait().
   void wait(void* stream);
 
-  // Message by message, so that work on one overlaps with the others (003 s.6). May be mixed with test() and wait(),
-  // which hand over nothing: what they complete is not handed over later.
+  // Message by message, so that work on one overlaps with the others (003 s.6). next() and poll() may be
+  // mixed with test() and wait(), which return no messages: a message that these complete is not returned
+  // later.
 
-  /// Waits for the next message to arrive; nothing when this rank's part is complete. Messages are returned in
-  /// the order of arrival, each once, as soon as its last byte is here, whatever its phase; those of a rank to
-  /// itself too, empty ones never. Later phases begin inside this call. Throws as wait().
+  /// Waits for the next message to arrive; returns nothing when this rank's part is complete. Messages are
+  /// returned in the order of arrival, each once, as soon as the last byte has arrived, whatever the phase. A
+  /// message of a rank to itself is returned too, an empty one is not. Later phases begin inside this call.
+  /// Throws as wait().
   std::optional<Arrival> next();
-  /// As next(), but does not wait: nothing means that no message is here; is_under_way() then says whether any may come.
+  /// As next(), but does not wait: it returns nothing if no message has arrived; is_under_way() then tells
+  /// whether more may arrive.
   std::optional<Arrival> poll();
   /// Whether it is active: started, and not yet known to be complete.
   bool is_under_way() const;
-  /// How the exchange is carried out, and the results of trials so far. Do not call it between start() and the end of an exchange if nothing may allocate.
+  /// How the exchange is carried out, and the results of trials so far. It may allocate memory.
   const ExchangeInfo& info() const;
-  // Messages that are ready one by one, with PlanOptions::parts: start() sends nothing, as MPI's partitioned communication. From any
-  // thread, while another is in wait(). Where MPI_THREAD_MULTIPLE was asked for, the calling thread sends; otherwise the one
-  // that initialised MPI does, in ready(), test(), wait(), next() and poll().
+  // Messages that are ready one by one, with PlanOptions::parts: start() sends nothing, as in MPI's
+  // partitioned communication. Any thread may call ready() and arrived() while another is in wait(). With
+  // MPI_THREAD_MULTIPLE the calling thread sends; otherwise the thread that initialised MPI does, in ready(),
+  // test(), wait(), next() and poll().
 
-  /// Message i of those that are sent may leave: by the order of bind(), or the block of a call with MPI's arguments. Once for each
-  /// message after every start(), an empty one too: wait() ends after the last. Throws Error state before start() and the second
-  /// time; not_applicable without parts; mpi.
+  /// Lets send message i be sent. i counts in the order of bind(), or is the block of a call with MPI's
+  /// arguments. Every start() needs one call for each message, empty ones included; wait() returns after the
+  /// last. Throws Error state before start() and for a second call; not_applicable without parts; mpi.
   void ready(std::size_t i);
-  /// Whether message i is here, counted as Arrival::index. Makes progress. True for one without bytes. Throws as ready().
+  /// Whether message i, counted as Arrival::index, has arrived. Makes progress. True for an empty message.
+  /// Throws as ready().
   bool arrived(std::size_t i);
-  /// next() until there is nothing: calls handler(Partner source, std::span<std::byte> data) for every message.
+  /// Calls handler(Partner source, std::span<std::byte> data) for every message, by next() until none is
+  /// left.
   template <typename Handler>
   void wait_each(Handler&& handler) {
     while (const std::optional<Arrival> arrival = next()) handler(arrival->source, arrival->data);
@@ -180,7 +192,7 @@ class Exchange {
   friend class HaloExchange;
   struct State;
   explicit Exchange(std::unique_ptr<State> state);
-  /// What was to be sent is not there: throws the error, on all ranks where it is a device's.
+  /// The data to send could not be read: throws the error, and a device's error on all ranks.
   [[noreturn]] void give_up(const Error& error);
   State& state() const;
   std::unique_ptr<State> state_;

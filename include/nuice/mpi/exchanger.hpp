@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exchanges without a plan: every rank names its messages of this one exchange, and nothing is agreed upon
-// beforehand. All messages leave at once, to the next rank first, then to the one after it, and so on.
+// Exchanges without a plan: every rank lists its messages of this one exchange, without agreement beforehand.
+// All messages are sent at once, to the next rank first, then to the one after it, and so on.
 //
 //   nuice::mpi::Exchanger exchanger(MPI_COMM_WORLD);                 // once; collective
-//   exchanger.exchange(sends, receives);                             // any messages, other ones each time
+//   exchanger.exchange(sends, receives);                             // any messages, different ones each
+//   time
 //   auto exchange = exchanger.bind(sends, receives);                 // or in the background, and as often as you like
 //   exchange.start(); ...; exchange.wait();
 //
-// Both ends of a message know its bytes, as with MPI_Alltoallv. Where patterns repeat, a Plan may be faster by what
-// order is worth; where they do not, planning costs more than it gains. When receivers do not know their senders:
-// discover.hpp.
+// Both ends of a message must know its size, as with MPI_Alltoallv. If patterns repeat, a Plan may be faster;
+// otherwise planning costs more than it gains. If receivers do not know their senders: discover.hpp.
 #pragma once
 
 #include <mpi.h>
@@ -23,7 +23,7 @@
 
 namespace nuice::mpi {
 
-/// Those of rank 0 count.
+/// The options of rank 0 apply.
 struct ExchangerOptions {
   double watchdog_s = 0;  ///< As PlanOptions::watchdog_s.
 };
@@ -34,18 +34,20 @@ class Exchanger {
   explicit Exchanger(MPI_Comm comm, const ExchangerOptions& options = {});
   Exchanger(Exchanger&&) noexcept;
   Exchanger& operator=(Exchanger&&) noexcept;
-  /// Exchanges that are bound stay good.
+  /// Exchanges that are bound stay usable.
   ~Exchanger();
 
-  /// One exchange from its begin to its end. Both ends of every message must call, with the messages of one pair in the
-  /// same order; a rank without messages need not. Several messages for one rank, and messages to itself, may be among
-  /// them. Throws Error invalid_argument, on this rank alone and before anything is sent, for ranks outside and negative
-  /// counts; mismatch, which names the pair, on a receiver that gets other bytes than it expects; mpi and timeout as
-  /// Exchange::wait().
+  /// Carries out one exchange. Both ends of every message must call, with the messages of one pair in the
+  /// same order; a rank without messages need not call. Several messages to one rank, and messages to itself,
+  /// are allowed. Throws Error invalid_argument, on this rank alone and before anything is sent, for ranks
+  /// outside and negative
+  /// counts; mismatch, which names the pair, on a receiver that gets another number of bytes than it expects;
+  /// mpi and timeout as Exchange::wait().
   void exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives);
 
-  /// The same to be started and waited for, any number of times; buffers may change in between, sizes not. Does not communicate. Several
-  /// may be active, started in the same order by both ends of a pair; ranks may be several exchanges apart. Arrival::index counts
+  /// Makes an exchange that can be started and waited for any number of times; contents may change in
+  /// between, sizes may not. Does not communicate. Several may be active, if both ends of a pair start them
+  /// in the same order; ranks may be several exchanges apart. Arrival::index counts
   /// sources by ascending rank, each once; a source's Arrival comes with the last of its messages, and its data is empty.
   Exchange bind(std::span<const Outgoing> sends, std::span<const Incoming> receives);
 

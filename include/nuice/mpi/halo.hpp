@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Halos: each rank says which entries of a distributed array it works with; the messages are found
-// out and planned once; ghost values are then fetched, or contributions returned, as often as you like.
-// It is the inspector / executor scheme that paper 000 s.5 builds on.
+// Halos: each rank lists the entries of a distributed array that it works with. The messages are determined
+// and planned once; ghost values are then fetched, or contributions returned, any number of times. This is
+// the inspector / executor scheme on which paper 000 s.5 builds.
 //
 //   auto ownership = nuice::mpi::Ownership::ranges({0, 250, 500, 1000});     // the owners of global indices
 //   nuice::mpi::Halo halo(MPI_COMM_WORLD, ownership, column_indices);        // inspector; collective
@@ -39,18 +39,18 @@ namespace nuice::mpi {
 /// among this rank's owned entries.
 class Ownership {
  public:
-  /// Rank r owns begins[r] .. begins[r + 1] - 1; num_ranks + 1 numbers, the same on all ranks. O(log ranks) a
-  /// look-up.
+  /// Rank r owns begins[r] .. begins[r + 1] - 1. begins has num_ranks + 1 numbers, equal on all ranks. A
+  /// look-up takes O(log ranks).
   static Ownership ranges(std::vector<GlobalIndex> begins);
-  /// Global index g belongs to owners[g]; the same on all ranks (a mesh partition). This rank's entries have
-  /// ascending global indices. O(1) a look-up, memory for all indices on every rank.
+  /// Global index g belongs to owners[g], which is equal on all ranks (a mesh partition). This rank's entries
+  /// have ascending global indices. A look-up takes O(1); every rank needs memory for all indices.
   static Ownership array(std::vector<Rank> owners);
   /// This rank's entry i has the global index owned[i]; owner(g) is the rank that owns g, by the same rule on
   /// all ranks.
   static Ownership function(std::vector<GlobalIndex> owned, std::function<Rank(GlobalIndex)> owner);
-  /// This rank's entry i has the global index owned[i]; no rank needs to know the other owners. Owners are
-  /// looked up in a directory that is spread over the ranks by hashing: a few exchanges of 16 bytes per owned
-  /// and per needed index.
+  /// This rank's entry i has the global index owned[i]; no rank needs to know the other owners. A directory,
+  /// distributed over the ranks by hashing, finds the owners: a few exchanges of 16 bytes per owned and per
+  /// needed index.
   static Ownership list(std::vector<GlobalIndex> owned);
 
  private:
@@ -72,9 +72,9 @@ struct HaloPartner {
 };
 
 /// A halo bound to arrays: after every start() one wait(), or test() until it returns true. Nothing in start,
-/// test and wait allocates memory. Between start() and completion, owned values of a gather and ghost values
-/// of a scatter may be read, all others not be touched; a scatter combines into owned values only inside the
-/// test() or wait() that completes it, so other owned values may be changed until then.
+/// test and wait allocates memory. Between start() and completion only owned values of a gather and ghost
+/// values of a scatter may be read, and nothing may be changed. The exception: a scatter changes owned values
+/// only inside the test() or wait() that completes it, so the program may change them until then.
 class HaloExchange {
  public:
   HaloExchange(HaloExchange&&) noexcept;
@@ -82,24 +82,25 @@ class HaloExchange {
   /// An active exchange is completed first, like Exchange.
   ~HaloExchange();
 
-  /// Not waiting for other ranks; all ranks of the halo must call it. Throws Error state if it is already
+  /// All ranks of the halo must call it; it does not wait for them. Throws Error state if it is already
   /// active or was freed.
   void start();
-  /// As Exchange::start(stream): where values lie in a GPU's memory, after what the stream was given so far.
+  /// As Exchange::start(stream): values in GPU memory are read after the earlier work on the stream.
   void start(void* stream);
   /// Makes progress; true when this rank's part is complete. Throws Error state without a start().
   bool test();
   /// Returns when this rank's part is complete. Throws Error state without a start(), mpi for MPI's own errors.
   void wait();
-  /// As Exchange::wait(stream): what the stream is given from now on finds the values.
+  /// As Exchange::wait(stream): later work on the stream finds the values.
   void wait(void* stream);
   /// Started, and not yet known to be complete. Throws Error state after free().
   bool is_under_way() const;
   /// Collective, without waiting for other ranks. Throws Error state while it is active.
   void free();
-  /// Of the plan that carries it. Throws Error state after free().
+  /// Statistics of the plan that carries it. Throws Error state after free().
   const PlanInfo& info() const;
-  /// The largest relative error that a value gets on its way: unit_roundoff() of the fields' wires. Throws as info().
+  /// The largest relative error that rounding for transport adds to a value: unit_roundoff() of the fields'
+  /// wires. Throws as info().
   double wire_roundoff() const;
 
  private:
@@ -114,16 +115,17 @@ class HaloExchange {
 class Halo {
  public:
   /// Collective over parent, which is duplicated. needed: global indices that this rank works with, in any
-  /// order, any number of times; those that it owns itself are no ghosts.
-  /// entry_bytes: for how many bytes per entry messages are planned. The plan serves both directions and fields of any size;
-  /// with a scheduler that looks at sizes, "auto" first of all, what travels most often should be given.
+  /// order; duplicates are allowed, and owned indices are no ghosts.
+  /// entry_bytes: the bytes per entry for which messages are planned. The plan serves both directions and
+  /// fields of any size; give the size that travels most often, because some schedulers, "auto" among them,
+  /// use it.
   /// Cost: O(needed log needed) on each rank, a plan (see Plan; two if PlanOptions::topology names a network), one exchange
   /// of 8 bytes per ghost; with Ownership::list three exchanges more.
   /// Throws Error, the same on all ranks, naming rank and index at fault:
   ///   invalid_argument  a needed index that no rank owns or that is out of range; an index owned twice; ranges
   ///                     that descend or are not one per rank; entry_bytes below 1; what Plan throws for the options
-  ///   mismatch          ownership that differs between ranks: another kind, other ranges, a function by which a
-  ///                     rank owns what it does not list; options or entry_bytes that differ
+  ///   mismatch          ownership that differs between ranks: another kind, other ranges, or a function that
+  ///                     assigns to a rank an index that it does not list; options or entry_bytes that differ
   ///   limit             2^31 entries and more on one rank
   Halo(MPI_Comm parent, const Ownership& ownership, std::span<const GlobalIndex> needed,
        const PlanOptions& options = {}, Bytes entry_bytes = sizeof(double));
@@ -137,12 +139,12 @@ class Halo {
   LocalIndex num_ghosts() const;
   /// Owned entries and ghosts together, for an array that holds both: owned first.
   std::size_t num_entries() const;
-  /// Global indices of the ghosts: by ascending owner, of one owner by ascending index.
+  /// Global indices of the ghosts, sorted by owner, then by index.
   std::span<const GlobalIndex> ghosts() const;
   /// 0 .. num_owned() - 1 for an owned entry, num_owned() + k for ghost k. O(log entries).
   /// Throws Error invalid_argument for an index that is neither.
   LocalIndex local_index(GlobalIndex index) const;
-  /// By ascending rank. The spans are valid as long as the halo is.
+  /// By ascending rank. The spans are valid as long as the halo exists.
   std::vector<HaloPartner> owners() const;
   std::vector<HaloPartner> needers() const;
 
@@ -152,12 +154,12 @@ class Halo {
   /// for nuice-bench.
   CommMatrix matrix(Bytes entry_bytes) const;
 
-  /// Returns if no rank brings an error and all have the same value, which is 0 or more; otherwise throws that error, or mismatch
-  /// with what the values stand for. Cost: one allreduce of three numbers.
+  /// Returns if no rank has an error and all have the same value, which is 0 or more. Otherwise throws that
+  /// error, or mismatch with `what`, the meaning of the values. Cost: one allreduce of three numbers.
   void agree(const Outcome& wrong, std::int64_t value, const std::string& what) const;
 
-  /// Instead of any bind of the other ranks, for a layer above that finds this rank's arrays wrong: all ranks throw this error,
-  /// with this rank's name before its text.
+  /// For a layer above that finds this rank's arrays wrong: call it while the other ranks call any bind. All
+  /// ranks throw this error, whose text then begins with this rank's name.
   [[noreturn]] void refuse(const Error& why) const;
 
   /// Fetches ghost values; the memory must stay valid until HaloExchange::free().
@@ -194,7 +196,7 @@ class Halo {
 
  private:
   struct State;
-  /// A span that is too short stays too short, so that bind says so.
+  /// A span that is too short stays too short, so that bind reports it.
   template <typename Value>
   std::pair<std::span<Value>, std::span<Value>> split(std::span<Value> values, int components) const {
     const std::size_t width = components > 0 ? static_cast<std::size_t>(components) : 0;

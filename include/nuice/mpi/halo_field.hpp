@@ -16,17 +16,17 @@
 
 namespace nuice::mpi {
 
-using GlobalIndex = std::int64_t;  ///< Of an entry, across all ranks.
-using LocalIndex = std::int32_t;   ///< Of an entry on one rank: owned ones first, then the ghosts.
+using GlobalIndex = std::int64_t;  ///< Index of an entry across all ranks.
+using LocalIndex = std::int32_t;   ///< Index of an entry on one rank: owned entries first, then the ghosts.
 
-/// How the values of a field travel. Anything but as_is is for doubles: they are rounded when they leave and doubles again when
-/// they arrive; contributions are added up as doubles.
+/// How the values of a field travel. The other wires than as_is are for doubles, which are rounded before
+/// they are sent and become doubles again on arrival; contributions are added as doubles.
 enum class Wire {
   as_is,     ///< Every bit arrives.
   float32,   ///< Half of the bytes; relative error at most 2^-24, and infinite above 3.4e38.
   bfloat16,  ///< A quarter; relative error at most 2^-8, the range of float32.
 };
-/// That relative error; 0 for as_is.
+/// The relative error of a wire; 0 for as_is.
 double unit_roundoff(Wire wire);
 
 /// One array of a gather: owned values are read, ghost values are written. Made by gather_field().
@@ -53,8 +53,8 @@ struct ScatterField {
   int components;
   CombineEntries combine;
   Wire wire = Wire::as_is;
-  /// In whatever order and grouping, the result is the same but for rounding: contributions of a host may be combined before
-  /// they reach the owner.
+  /// Whether order and grouping change the result by rounding only. Contributions of a host may then be
+  /// combined before they reach the owner.
   bool any_order = false;
 };
 
@@ -77,7 +77,7 @@ Wire wire_of(Wire wire) {
   return std::same_as<Value, double> ? wire : Wire::as_is;
 }
 
-/// wire: of doubles only; other values travel as they are.
+/// wire applies to doubles; other values travel unchanged.
 template <FieldRange Owned, FieldRange Ghosts>
   requires std::same_as<std::ranges::range_value_t<Owned>, std::ranges::range_value_t<Ghosts>>
 GatherField gather_field(const Owned& owned, Ghosts&& ghosts, int components = 1, Wire wire = Wire::as_is) {
@@ -108,7 +108,7 @@ void combine_entries(std::byte* owned, const std::byte* incoming, std::span<cons
   }
 }
 
-/// Of the standard's; an operation of the program's own is not known to be.
+/// True for operations of the standard library. A program's own operation is assumed to need its order.
 template <typename Op>
 inline constexpr bool works_in_any_order = false;
 template <typename T>

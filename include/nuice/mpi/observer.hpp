@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Regions for profilers, as Caliper and Score-P, or timers of your own: what the library calls when a plan, an exchange or a phase begins and ends.
+// Regions for profilers such as Caliper and Score-P, or for your own timers: the library calls your functions
+// when a plan, an exchange or a phase begins and ends.
 //
 //   nuice::mpi::set_observer({.begin = [](void*, Region region, std::int64_t) { cali_begin_region(name_of(region)); },
 //                             .end = ...});
@@ -10,10 +11,10 @@
 namespace nuice::mpi {
 
 enum class Region : int {
-  plan = 0,  ///< While a plan is made; which: 0.
+  plan = 0,  ///< A plan is made; `which` is 0.
   exchange =
-      1,  ///< From start() to its end on this rank, in whatever call that is noticed; which: tells exchanges apart.
-  phase = 2  ///< Of an executor that goes phase by phase; which: the number among this rank's, from 0.
+      1,     ///< From start() to the call that completes it on this rank; `which` identifies the exchange.
+  phase = 2  ///< A phase of an executor with phases; `which` is its number among this rank's phases, from 0.
 };
 
 /// Functions may be null. They are called by the thread that calls the library, and must not call it or throw. Exchanges may overlap,
@@ -24,7 +25,8 @@ struct Observer {
   void* data = nullptr;
 };
 
-/// Not collective. Replaces the one before; {}: none. Not while another thread is in a call of the library.
+/// Not collective. Replaces the previous observer; {}: none. No other thread may be inside a call of the
+/// library.
 void set_observer(const Observer& observer);
 
 }  // namespace nuice::mpi

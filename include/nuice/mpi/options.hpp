@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a plan is made with. Every option has a name, so that it can be given as text too, by a program or at run time:
+// Options of plans. Every option has a name, so a program can also pass it in a string, and a user at run
+// time:
 //
 //   Plan plan(comm, destinations, {.scheduler = "coloring", .executor = "async", .async = {.max_sends = 4}});
 //   Plan plan(comm, destinations, PlanOptions::parse("scheduler=coloring executor=async async.max_sends=4"));
-//   NUICE_OPTIONS="scheduler=coloring executor=phased" mpiexec ...       // on top of what the program says
+//   NUICE_OPTIONS="scheduler=coloring executor=phased" mpiexec ...       // overrides the program
 #pragma once
 
 #include <climits>
@@ -20,20 +21,22 @@
 
 namespace nuice::mpi {
 
-/// Where the matrix is gathered and the schedule is made. The schedule is the same.
+/// Where the matrix is gathered and the schedule is made. All give the same schedule.
 enum class Planning {
-  everywhere,  ///< Every rank gathers the matrix and makes the schedule: nothing but the gather is communicated.
-  root,  ///< Rank 0 does, and sends every rank its slice: the others need memory for their own messages only.
-  /// Nowhere: each rank knows its own messages only, learns its sources, and makes its slice from that: distributed_coloring
-  /// finds phases together with the others, ac, lp, bex, lex and their second names need no more (docs/how-to/at-scale.md). A small
-  /// matrix is gathered all the same (DistributedOptions).
+  everywhere,  ///< Every rank gathers the matrix and makes the schedule; only the gather communicates.
+  root,  ///< Rank 0 does so and sends every rank its slice; the others need memory for their own messages
+         ///< only.
+  /// No rank gathers the matrix. Each rank knows its own messages only, learns its sources, and makes its
+  /// slice from these. With distributed_coloring the ranks find the phases together; ac, lp, bex, lex and
+  /// their aliases need no communication (docs/how-to/at-scale.md). A small matrix is gathered nevertheless
+  /// (DistributedOptions).
   distributed,
 };
 
 /// How much may be measured to choose a method, as FFTW's planner flags.
 enum class Effort {
-  estimate,  ///< Nothing: AutoOptions::learn is off.
-  learn      ///< The exchanges themselves show it (AutoOptions::learn).
+  estimate,  ///< Nothing is measured: AutoOptions::learn is off.
+  learn      ///< The program's own exchanges try methods (AutoOptions::learn).
 };
 
 /// Options of the executor async.
@@ -41,121 +44,131 @@ struct AsyncOptions {
   /// The maximum number of active sends of a rank, each of them synchronous, so that a slow receiver's buffers cannot
   /// overflow (strip mining, 003 s.3.1). 0: no limit.
   int max_sends = 0;
-  /// The bytes of a piece. Messages of plain bytes travel as 2 to 16 pieces, longer ones whole. MPI sends a short message at once; for a
-  /// long one it first asks the receiver, behind all bytes that are queued on the way. 0: 32 KiB over TCP, else whole.
+  /// The bytes of a piece. Messages of plain bytes travel as 2 to 16 pieces, longer ones whole. The reason:
+  /// MPI sends a short message at once, but asks the receiver before a long one, and this request queues
+  /// behind all other bytes. 0: 32 KiB over TCP, else whole.
   Bytes chunk_bytes = 0;
 };
 
 /// Options of the executor phased.
 struct PhasedOptions {
-  /// The maximum number of active phases of a rank: 1 is what the schedule promises, one send and one receive; more hide the
-  /// time it takes to notice that a phase is over, and two or three senders meet at a port now and then. Schedules
-  /// that forward messages go one phase at a time, whatever this says.
+  /// The maximum number of active phases of a rank. 1 keeps the schedule's promise of one send and one
+  /// receive at a time. More hide the time until the end of a phase is noticed, but now and then two or three
+  /// senders meet at a port. Schedules that forward messages always use 1.
   int in_flight = 1;
 };
 
-/// Of the executor depend: a message of at least twice this size travels as two, and when the first of them is here, those
-/// that wait for the ports and links on its way are told, so the rest covers the notices' time. Shorter messages neither
-/// wait nor are waited for.
+/// Options of the executor depend. A message of at least twice early_bytes travels in two parts. When the
+/// first has arrived, the messages that wait for its ports and links are notified, while its last early_bytes
+/// are still in flight. Shorter messages do not wait, and no message waits for them.
 struct DependOptions {
   Bytes early_bytes = default_early_bytes;
 };
 
 /// Options of Planning::distributed.
 struct DistributedOptions {
-  /// The largest matrix, in bytes (24 a message), that is gathered on every rank after all: that takes fewer rounds, no more memory
-  /// than planning without it may, and the plan is the same. 0: none is.
+  /// The largest matrix, in bytes (24 per message), that is gathered on every rank nevertheless: this takes
+  /// fewer rounds and no more memory, and gives the same plan. 0: never.
   Bytes gather_bytes = 65536;
 };
 
 /// Options of aggregation (PlanOptions::combine).
 struct CombineOptions {
-  /// The largest combined message in bytes; the executor carries larger ones from rank to rank in the same
-  /// exchange. 0: none is.
+  /// The largest message, in bytes, that is combined; the executor carries larger ones from rank to rank in
+  /// the same exchange. 0: none is combined.
   Bytes largest_bytes = 512;
-  /// The maximum number of ranks of a host that exchange with other hosts, each with some of them. 0: all.
+  /// The maximum number of ranks of a host that exchange with other hosts, each with some of the hosts. 0:
+  /// all.
   int leaders = 0;
 };
 
 /// Options of PlanOptions::shared_memory.
 struct SharedMemoryOptions {
-  /// The largest such message in bytes; the executor carries larger ones in the same exchange. 0: none.
+  /// The largest message, in bytes, that uses shared memory; the executor carries larger ones in the same
+  /// exchange. 0: none does.
   Bytes largest_bytes = 65536;
 };
 
 /// How data in GPU memory is transferred (docs/how-to/gpu.md).
 enum class DeviceWay {
-  automatic,  ///< The faster in the user's own exchanges, if MPI says that it reads GPU memory; else staged.
-  direct,     ///< MPI gets the device pointers, whatever it says.
+  automatic,  ///< The faster path in the user's own exchanges, if MPI says that it reads GPU memory;
+              ///< otherwise staged.
+  direct,     ///< MPI gets the device pointers, even if it says that it cannot read GPU memory.
   staged,     ///< Through pinned memory of the host, in chunks. With every MPI.
 };
 struct DeviceOptions {
   DeviceWay way = DeviceWay::automatic;
-  /// Bytes of a chunk, rounded to multiples of 16: one is copied while others travel. Messages between ranks of a host are whole. The
-  /// default takes an H100 14 us.
+  /// Bytes of a chunk, rounded to a multiple of 16: one chunk is copied while others travel. Messages between ranks of a
+  /// host are sent whole. An H100 copies the default in 14 us.
   Bytes chunk_bytes = Bytes{1} << 18;
 };
 
 /// Options of the scheduler "auto". Files and environment are those of rank 0.
 struct AutoOptions {
-  /// The expected number of uses: an exchange counts 1 / reuse of the planning time. At least 1.
+  /// The expected number of uses of the plan, at least 1: the planning time divided by it is part of the cost
+  /// of an exchange.
   std::uint64_t reuse = 100;
-  /// A machine as find_machine() takes it. Empty: $NUICE_MACHINE; without it what nuice-calibrate --save has left for this
-  /// kind of start (all ranks on one host, or not); without that a shipped one. Advice::sentence says which.
+  /// A machine, as for find_machine(). Empty: $NUICE_MACHINE; else the file of nuice-calibrate --save for
+  /// this kind of start (all ranks on one host, or not); else a shipped machine. Advice::sentence says which.
   std::string machine = {};
-  /// Whether the exchanges themselves may show what is best, on several hosts and where no machine was named: only the order is
-  /// predicted, and the first exchanges try several executors, of which the fastest stays (docs/adr/0050). Every rank must then come
-  /// to the end of an exchange for others to end the third one after it. false: what is predicted is taken.
+  /// Whether exchanges on several hosts without a named machine may try executors: only the order is
+  /// predicted, the first exchanges try several executors, and the fastest stays (docs/adr/0050). An exchange
+  /// can then complete only when every rank has completed the third one before it. false: the prediction
+  /// decides.
   bool learn = true;
 };
 
 /// Must be equal on all ranks.
 struct PlanOptions {
-  /// A name of nuice::schedulers(); or "auto": nuice::advise() chooses, and the executor with it (docs/explanation/advise.md); with
-  /// Planning::distributed it is distributed_coloring.
+  /// A name of nuice::schedulers(); or "auto": nuice::advise() chooses scheduler and executor
+  /// (docs/explanation/advise.md). With Planning::distributed "auto" is distributed_coloring.
   std::string scheduler = "auto";
-  /// A name of nuice::executors() that runs on MPI; or "auto": default_executor, and with the scheduler "auto" the one that it
-  /// chooses. Schedulers that forward messages (rex, bruck) need one with phases.
+  /// A name of nuice::executors() that runs on MPI; or "auto": the executor that the scheduler "auto"
+  /// chooses, with a named scheduler default_executor. Schedulers that forward messages (rex, bruck) need an
+  /// executor with phases.
   std::string executor = "auto";
   Effort effort = Effort::learn;
   std::uint64_t seed = 0;
-  /// The cost of a phase in addition to its largest transfer, as the bytes that could be sent meanwhile (alpha / beta, Hockney's
-  /// n1/2); kpbs and bruck use it. Between 0 and max_bytes.
+  /// The cost of a phase in addition to its largest transfer, in bytes that could be sent in that time (alpha
+  /// / beta, Hockney's n1/2); kpbs and bruck use it. Between 0 and max_bytes.
   Bytes phase_cost_bytes = default_phase_cost_bytes;
   /// Whether two ranks that have messages for each other exchange them in the same phase (Problem::prefer_pairs).
   bool prefer_pairs = false;
-  /// The network, as make_topology() takes it ("torus:4x4", "slurm:FILE"), rank i of the communicator being its rank i.
+  /// The network, as for make_topology() ("torus:4x4", "slurm:FILE"); rank i of the communicator is rank i of
+  /// the network.
   /// Schedulers that promise link_free need it, and the check then proves it.
   std::string topology = {};
-  /// Which ranks share a host (a node), and with it a port: "auto" finds which can share memory, "4" says four on
-  /// each, one host after the other, "0,0,1,1" names every rank's; "1" or empty: every rank has a port of its own. For combine,
-  /// shared_memory, once_per_host and the adviser; schedules are of ranks.
+  /// Which ranks share a host (a node) and its port. "auto": ranks that can share memory; "4": four
+  /// consecutive ranks per host; "0,0,1,1": the host of every rank; "1" or empty: every rank has its own
+  /// port. Used by combine, shared_memory, once_per_host and the adviser; schedules concern ranks.
   std::string hosts = "auto";
-  /// Aggregation. What ranks of one host send those of another in small messages is one message of the network,
-  /// and ranks of a host hand each other theirs in memory that they share (docs/adr/0027). Where they cannot share any,
-  /// nothing is combined: ExchangeInfo::combined. Not for schedulers that forward (rex, bruck).
+  /// Aggregation: all small messages from one host to another travel as one message, which ranks of a host
+  /// assemble and distribute in shared memory (docs/adr/0027). Without shared memory nothing is combined
+  /// (ExchangeInfo::combined says so). Not for schedulers that forward (rex, bruck).
   bool combine = false;
-  /// Messages between ranks of a host that are not too long go through memory that they share, without MPI (docs/adr/0043). They
-  /// keep to no phases. Where ranks cannot share memory, the executor carries them: ExchangeInfo::shared_memory. The scheduler
-  /// "auto" does so where all ranks are on one host.
+  /// Messages inside a host, up to SharedMemoryOptions::largest_bytes, go through shared memory, without MPI
+  /// and without phases (docs/adr/0043). If ranks cannot share memory, the executor carries these messages
+  /// (ExchangeInfo::shared_memory says so). The scheduler "auto" sets this option if all ranks are on one
+  /// host.
   bool shared_memory = false;
-  /// For halos: a value that several ranks of a host need from another host crosses the network once, and contributions are
-  /// summed up on the host before they do, if that saves at least a tenth of the bytes between hosts. Not with combine or
-  /// a topology. PlanInfo::spared_bytes says how many.
+  /// For halos: a value that several ranks of a host need from another host crosses the network once, and a
+  /// host's contributions are combined before they cross it, if this saves at least a tenth of the bytes
+  /// between hosts (PlanInfo::spared_bytes). Not with combine or a topology.
   bool once_per_host = true;
   /// Where the schedule is made. For thousands of ranks, or many on a host, use root.
   Planning planning = Planning::everywhere;
-  /// Whether nuice::check() verifies the schedule before it is used. PlanInfo::check_s says what it costs.
+  /// Whether nuice::check() verifies the schedule before it is used. PlanInfo::check_s is the time it takes.
   bool check = true;
-  /// Seconds of waiting without progress after which wait(), test(), next() and poll() throw Error timeout that
-  /// names the ranks waited for. Time between two calls hardly counts (a thousandth of the limit at most): others may have
-  /// waited for this rank. The limit should be well above what the slowest phase takes. Waiting then polls. 0: wait forever.
-  /// Planning and binding are watched alike: all ranks must come to them within the limit.
+  /// Seconds of waiting without progress after which wait(), test(), next() and poll() throw Error timeout,
+  /// which names the ranks waited for. 0: wait forever. The time between two calls counts for at most a
+  /// thousandth of the limit, because others may have waited for this rank. The limit should be well above
+  /// the time of the slowest phase. With a watchdog, waiting polls. Planning and binding are watched too: all
+  /// ranks must call them within the limit.
   double watchdog_s = 0;
-  /// Messages leave one by one, when Exchange::ready() says so, and go by no schedule. For buffers of the host.
+  /// Each message is sent when Exchange::ready() is called for it, without a schedule. For host buffers only.
   bool parts = false;
-  /// A folder where every rank writes what its exchanges did, and when (docs/how-to/trace.md); empty: no trace.
-  /// 1.5 MiB for every bound exchange.
+  /// A folder into which every rank writes a trace of its exchanges (docs/how-to/trace.md); empty: no trace.
+  /// Takes 1.5 MiB of memory per bound exchange.
   std::string trace = {};
   /// Whether rank 0's environment variable NUICE_OPTIONS, a string for parse(), overrides these options.
   bool environment = true;
@@ -169,13 +182,13 @@ struct PlanOptions {
   AutoOptions automatic = {};
   DeviceOptions device = {};
 
-  /// An error that a binding for another language has found on this rank. Planning then fails with it on all
+  /// An error that a binding for another language has found on this rank. Planning then throws it on all
   /// ranks.
   Outcome fault = {};
 
   /// Parses a string "name=value name=value ...", on top of `defaults`. plan_option_names() has the names; sizes may have units
   /// ("64KiB"), times too ("2 s" without the space), flags are true or false. Only names and syntax are checked.
-  /// Throws Error parse that names the option and what is wrong, unknown names with the known ones.
+  /// Throws Error parse, which names the option and the fault; for an unknown name it lists the known ones.
   static PlanOptions parse(std::string_view text, const PlanOptions& defaults);
   static PlanOptions parse(std::string_view text) { return parse(text, {}); }
   /// The options that differ from the defaults, as a string for parse(); may be empty.

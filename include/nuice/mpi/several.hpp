@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Waiting for several exchanges of any kind, in any order: as MPI_Waitall, MPI_Waitany and MPI_Testsome.
 //
-//   nuice::mpi::waitall(x, y, ghosts);                     // each a start()ed Exchange or HaloExchange; others are passed over
+//   nuice::mpi::waitall(x, y, ghosts);                     // each an Exchange or HaloExchange; those that
+//   are not active are skipped
 //   nuice::mpi::waitall(exchanges);                        // a range of them, or of pointers
 //   while (const auto which = nuice::mpi::waitany(exchanges)) use(*which);
 //
-// Errors: those of wait(), of the first that fails; the others stay as they are.
+// Errors: as wait(), for the first exchange that fails; the others are not affected.
 #pragma once
 
 #include <concepts>
@@ -38,7 +39,7 @@ concept RangeOfWaitables = std::ranges::input_range<Type> && requires(Type& rang
   { exchange_in(*std::ranges::begin(range)).test() } -> std::convertible_to<bool>;
 };
 
-/// Calls look() until it is true; the core goes to others now and then.
+/// Calls look() until it returns true, and yields the core from time to time.
 template <typename Look>
 void until(Look&& look) {
   constexpr unsigned looks_per_yield = 16;
@@ -46,7 +47,7 @@ void until(Look&& look) {
     if (looks % looks_per_yield == 0) std::this_thread::yield();
 }
 
-/// Tests it if it is active; whether nothing is left.
+/// Tests the exchange if it is active. True if it is complete or was not active.
 template <typename Type>
 bool is_over(Type& element) {
   auto& exchange = exchange_in(element);
@@ -55,7 +56,7 @@ bool is_over(Type& element) {
 
 }  // namespace several
 
-/// Which of those that are active are complete now, by position. Does not wait.
+/// The positions of the active exchanges that are now complete. Does not wait.
 template <several::RangeOfWaitables Range>
 std::vector<std::size_t> testsome(Range&& exchanges) {
   std::vector<std::size_t> done;
@@ -67,7 +68,7 @@ std::vector<std::size_t> testsome(Range&& exchanges) {
   return done;
 }
 
-/// Returns when all that are active are complete.
+/// Returns when all active exchanges are complete.
 template <several::RangeOfWaitables Range>
 void waitall(Range&& exchanges) {
   several::until([&] {
@@ -82,7 +83,7 @@ void waitall(Exchanges&... exchanges) {
   several::until([&] { return (... & static_cast<int>(several::is_over(exchanges))) != 0; });
 }
 
-/// Waits until one of the active ones is complete, and returns its position. Nothing: none was active.
+/// Waits until one of the active exchanges is complete, and returns its position; nothing if none was active.
 template <several::RangeOfWaitables Range>
 std::optional<std::size_t> waitany(Range&& exchanges) {
   std::optional<std::size_t> done;

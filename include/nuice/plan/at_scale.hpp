@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Planning for a million ranks of which each knows its own messages only, in one process: the very code that
-// Planning::distributed runs on MPI, one object for each rank, with their letters counted.
+// Planning for a million ranks, each of which knows its own messages only, in one process. The code is the
+// one that Planning::distributed runs on MPI, with one object per rank; its control messages (letters) are
+// counted.
 //
 //   const ScaleReport report = plan_at_scale({.num_ranks = 1 << 20, .degree = 64});
 //   report.num_phases; report.verified; modelled_planning_s(report, find_machine("ib-ndr-fattree"));
@@ -19,18 +20,18 @@
 
 namespace nuice {
 
-/// A matrix that is drawn, not given: all of it would be too large.
+/// A matrix that is drawn at random, because a stored one would be too large.
 struct ScaleProblem {
   Rank num_ranks = 1024;
   Rank degree = 64;
   std::string pattern = "random";  ///< A name of scale_patterns().
   std::string sizes = "equal";     ///< A name of scale_sizes(); the unit is 1024 bytes.
-  std::uint64_t seed = 0;          ///< Of the matrix and of the plan.
-  /// Afterwards so large a share of the messages, 0 to 1, gets other partners, and the plan follows.
+  std::uint64_t seed = 0;          ///< Seed of the matrix and of the plan.
+  /// The share of the messages, 0 to 1, that afterwards gets other partners; the plan then follows.
   double changed = 0;
 };
 
-/// What one can choose by name.
+/// A pattern or a distribution of sizes, by name.
 struct ScaleName {
   std::string_view name;
   std::string_view summary;
@@ -38,7 +39,8 @@ struct ScaleName {
 std::vector<ScaleName> scale_patterns();
 std::vector<ScaleName> scale_sizes();
 
-/// Of one round, in which each rank reads and writes letters of scale_letter_bytes: what the rank did that did most.
+/// One round, in which each rank reads and writes letters of scale_letter_bytes: the numbers of the busiest
+/// rank.
 struct ScaleRound {
   std::uint32_t most_in;
   std::uint32_t most_out;
@@ -49,12 +51,12 @@ inline constexpr Bytes scale_letter_bytes = 20;
 struct ScaleRun {
   std::uint32_t num_phases = 0;
   Bytes phase_bytes = 0;      ///< Sum over the phases of the largest message.
-  std::uint64_t letters = 0;  ///< Of all ranks.
+  std::uint64_t letters = 0;  ///< Control messages of all ranks.
   std::uint64_t most_letters_of_a_rank = 0;
   std::vector<ScaleRound> rounds;
-  double seconds = 0;     ///< That all ranks took here, in one process, one after the other.
+  double seconds = 0;     ///< Time of all ranks here, in one process, one after the other.
   bool verified = false;  ///< By check_alone() of every table and compare_claims() of every message.
-  std::string violation;  ///< What was wrong, if anything.
+  std::string violation;  ///< The first fault, if any.
 };
 
 struct ScaleReport {
@@ -63,28 +65,28 @@ struct ScaleReport {
   std::uint32_t max_degree = 0;
   Bytes whole_message_bytes = 0;  ///< W (bounds.hpp).
   ScaleRun plan = {};
-  /// Most that one rank had at once: its messages, its letters, room for a turn, and then its table.
+  /// Most memory that one rank had at once: its messages, its letters, room for a round, and then its table.
   std::uint64_t memory_per_rank_bytes = 0;
-  std::uint64_t process_bytes = 0;  ///< Most that this process had, in all, as the system counts.
+  std::uint64_t process_bytes = 0;  ///< Most memory of this process, as the system counts it.
   std::uint64_t num_changed = 0;
-  ScaleRun follow = {};  ///< If messages were changed.
+  ScaleRun follow = {};  ///< The plan that follows, if messages were changed.
 };
 
-/// Told now and then: which step, and how much of it is done, 0 to 1.
+/// Called from time to time with the name of the step and the share of it that is done, 0 to 1.
 using OnScaleProgress = std::function<void(std::string_view step, double done)>;
 
 /// Throws Error invalid_argument for unknown names, a degree that the pattern does not have, shares outside 0 to 1,
 /// limit where a rank has 65,535 messages or more.
 ScaleReport plan_at_scale(const ScaleProblem& problem, const OnScaleProgress& on_progress = {});
 
-/// Modelled, not measured: how long a machine would take for the rounds of a run by LogGP, to learn senders and limits before
-/// and to check after. Every round costs the busiest rank's overheads and bytes, a latency each way, as sends are
-/// synchronous (NBX), and a sum over all ranks:
+/// Modelled by LogGP, not measured: the time of a machine for the rounds of a run, for learning senders and
+/// limits before, and for the check afterwards. Every round costs the busiest rank's overheads and bytes, a
+/// latency each way, because sends are synchronous (NBX), and a sum over all ranks:
 ///
 ///   rounds * (in * receive_overhead + out * send_overhead + (in + out) * letter * byte + 2 * (latency + route * hop) + sum)
 ///   sum = barrier_s + barrier_level_s * ceil(log2(ranks))
 ///
-/// `route` is the longest of the machine's network, which may be smaller than that number of ranks needs.
+/// `route` is the longest route of the machine's network, which may be too small for that number of ranks.
 double modelled_planning_s(const ScaleReport& report, const ScaleRun& run, const Machine& machine);
 
 }  // namespace nuice

@@ -12,7 +12,7 @@
 
 namespace nuice {
 
-/// A row of the table of broadcast algorithms.
+/// A registry entry: a broadcast algorithm.
 struct Broadcaster {
   std::string_view name;     ///< "reb"
   std::string_view summary;  ///< One line.
@@ -21,15 +21,14 @@ struct Broadcaster {
   BroadcastSchedule (*make)(Rank num_ranks, std::span<const Rank> chain);
 };
 
-/// All rows, in a fixed order.
+/// All entries, in a fixed order.
 std::span<const Broadcaster> broadcasters();
 
-/// A broadcast from root to all ranks. Throws Error invalid_argument for an unknown name or a root that is no
-/// rank.
+/// A broadcast from root to all ranks. Throws Error invalid_argument for an unknown name or an invalid root.
 BroadcastSchedule make_broadcast(std::string_view name, Rank num_ranks, Rank root);
 
 /// A broadcast from root to the ranks of `group`, in any order; the root may be among them. No other rank
-/// takes part. Throws Error invalid_argument also for a member that is no rank or is given twice.
+/// takes part. Throws Error invalid_argument also for a member that is an invalid rank or is given twice.
 BroadcastSchedule make_broadcast(std::string_view name, Rank num_ranks, Rank root,
                                  std::span<const Rank> group);
 

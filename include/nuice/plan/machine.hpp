@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A machine: a network and what sending on it costs. The simulator (simulate.hpp) runs schedules on it.
+// A machine: a network and the costs of sending on it. The simulator (simulate.hpp) runs schedules on it.
 //
 //   const Machine cm5 = find_machine("cm5-32");        // one of the shipped ones
 //   const Machine mine = load_machine("my.toml");      // docs/reference/machines.md has the keys, units and formulas
@@ -23,9 +23,10 @@ namespace nuice {
 
 /// Whether a rank's sending and receiving share the speed of one port.
 enum class Duplex {
-  full,  ///< They do not.
-  paired,  ///< They do, unless the two are an exchange with one partner that both have begun together (iPSC/860).
-  half,  ///< They always do (CM-5: one processor moves the bytes in and out).
+  full,    ///< They do not share it.
+  paired,  ///< They share it, except in an exchange with one partner that both ranks begin together
+           ///< (iPSC/860).
+  half,    ///< They always share it (CM-5: one processor moves the bytes in and out).
 };
 
 enum class Switching {
@@ -34,11 +35,11 @@ enum class Switching {
             ///< It takes them all at once, or one by one (Machine::holds_while_waiting).
 };
 
-/// Which way packets take.
+/// How the route of packets is chosen.
 enum class Routing {
   table,   ///< The topology's own: d-mod-k on fat trees, the tables of an imported fabric.
   random,  ///< Every transfer draws one of the topology's paths, as ECMP does.
-  spray,   ///< Every packet takes another one of up to 16 drawn: about what adaptive routing comes to.
+  spray,   ///< Every packet takes another one of up to 16 drawn paths, which is close to adaptive routing.
 };
 
 /// "full", "paired", "half"; "packet", "circuit"; "table", "random", "spray". By name: throw Error invalid_argument that lists the known ones.
@@ -54,13 +55,13 @@ struct Machine {
   std::string name;
   std::string summary;
   std::shared_ptr<const Topology> topology;
-  bool grows = false;  ///< A family: grown() makes its network as large as is asked for.
+  bool grows = false;  ///< Whether grown() can enlarge its network to the required size.
 
   // A message.
-  double start_up_s = 0;          ///< The send port is held for so long before the first byte.
-  double latency_s = 0;           ///< From the last byte out to the last byte in; holds nothing.
-  double hop_s = 0;               ///< More latency for every link of the route.
-  double handshake_s = 0;         ///< A synchronous send begins so long after both sides are ready.
+  double start_up_s = 0;          ///< Time for which the send port is held before the first byte.
+  double latency_s = 0;           ///< From the last byte out to the last byte in; it occupies no port.
+  double hop_s = 0;               ///< Additional latency for every link of the route.
+  double handshake_s = 0;         ///< Delay of a synchronous send after both sides are ready.
   Bytes eager_limit = max_bytes;  ///< Up to this size sends are asynchronous, above it synchronous.
 
   // The processor of a rank: it does one thing at a time.
@@ -70,111 +71,120 @@ struct Machine {
   double async_send_s = 0;      ///< Additional cost of every message sent by the executor async and by DRS_N.
   double phase_s = 0;           ///< For every phase in which the rank has something to do.
   double idle_phase_s = 0;      ///< For every phase in which it has nothing to do.
-  double exchange_saves_s = 0;  ///< What two ranks that exchange in a phase each save of send_overhead_s.
+  double exchange_saves_s = 0;  ///< The part of send_overhead_s that each of two ranks saves when they
+                                ///< exchange in a phase.
   double barrier_s = 0;  ///< Waiting for all ranks takes barrier_s + barrier_level_s * ceil(log2(ranks)) ...
   double barrier_level_s = 0;  ///< ... from the last rank's arrival.
 
   // The port of a rank.
-  double byte_s = 1e-9;      ///< Time per byte on the wire.
-  int sends_at_once = 1;     ///< More wait in their order. 0: any number.
-  int receives_at_once = 0;  ///< More wait for the port. 0: any number, and they share it.
+  double byte_s = 1e-9;      ///< Time for one byte on the wire.
+  int sends_at_once = 1;     ///< Maximum number; further sends wait in their order. 0: any number.
+  int receives_at_once = 0;  ///< Maximum number; further messages wait for the port. 0: any number, which
+                             ///< share it.
   Duplex duplex = Duplex::full;
-  bool processor_moves_bytes =
-      false;  ///< The port stands still while the processor of its rank works (CM-5).
+  bool processor_moves_bytes = false;  ///< The port pauses while the processor of its rank works (CM-5).
 
   // The network between the ports.
   Switching switching = Switching::packet;
   Routing routing = Routing::table;
   bool lossless =
-      false;  ///< Packets wait for room and hold up others: predicted packet by packet (packets.hpp).
+      false;  ///< Packets wait for room and block others; predicted packet by packet (packets.hpp).
   bool holds_while_waiting =
-      false;                 ///< Circuits: a header takes its links one by one and keeps them while it waits.
+      false;                 ///< With circuits: a header takes its links one by one and keeps them while it
+                             ///< waits.
   Bytes packet_payload = 0;  ///< 0: no packets, wire(n) = n.
   Bytes packet_header = 0;
 
-  // A busy receiver: with k messages coming in, its port moves 1 / (1 + min(loss_per_sender * (k - 1), loss_most))
-  // of its bytes. A message that finds queue_senders coming in already, which with it have more than queue bytes, begins
-  // again timeout_s later.
+  // A busy receiver: with k incoming messages its port runs at 1 / (1 + min(loss_per_sender * (k - 1),
+  // loss_most)) of its speed. If queue_senders messages are already incoming, a message that brings their sum
+  // above queue bytes restarts timeout_s later.
   double loss_per_sender = 0;
   double loss_most = 0;
-  // While the receiver has bytes on their way out as well, the two numbers for that are taken instead. On half-duplex
-  // machines the loss slows both ways.
+  // While the receiver also sends, these two numbers apply instead. On half-duplex machines the loss slows
+  // both directions.
   double loss_per_sender_sending = 0;
   double loss_most_sending = 0;
-  int queue_senders = 0;  ///< 0: a queue without limit.
+  int queue_senders = 0;  ///< 0: the queue has no limit.
   Bytes queue = 0;
   double timeout_s = 0;
 
   // Memory.
-  double copy_byte_s = 0;  ///< Copying a byte: of a message that came before its receive was posted, or ...
-  bool copies_parts = false;       ///< ... also when packing and unpacking transfers of several pieces.
-  Bytes buffer_limit = max_bytes;  ///< Of unexpected messages; a sender waits when the receiver's is full.
-  Bytes memory_limit = max_bytes;  ///< Of all that a rank sends and receives; what is above it ...
-  double memory_slowdown = 1;      ///< ... takes its port this factor longer. At least 1.
+  double copy_byte_s = 0;  ///< Copying a byte of a message that came before its receive was posted, and ...
+  bool copies_parts = false;       ///< ... if true, of transfers of several pieces, when they are packed and
+                                   ///< unpacked.
+  Bytes buffer_limit = max_bytes;  ///< Buffer for unexpected messages; senders wait while the receiver's
+                                   ///< buffer is full.
+  Bytes memory_limit = max_bytes;  ///< For all that a rank sends and receives; the part above the limit ...
+  double memory_slowdown = 1;      ///< ... takes this many times as long at its port. At least 1.
   bool async_copies =
-      false;  ///< What `async` has in flight and drs_n is to receive lies in the system's buffers too.
+      false;  ///< Data that `async` has in flight, and that drs_n is to receive, also lies in the system's
+              ///< buffers.
 
   // Active messages, for DRS_N.
-  double am_send_s = 0;     ///< The sender's processor.
-  double am_latency_s = 0;  ///< On the way.
+  double am_send_s = 0;     ///< Time of the sender's processor.
+  double am_latency_s = 0;  ///< Time in the network.
   double am_handler_s =
-      0;  ///< The receiver's processor, which stops what it is doing; at most half of the time.
-  double am_retry_s = 0;  ///< A refused rank of DRS_N waits so long before its next inquiry.
-  double am_entry_s = 0;  ///< Sending one and taking one by interrupt, together: an entry of Generate_Recv.
+      0;  ///< Time of the receiver's processor, which interrupts its work for at most half of the time.
+  double am_retry_s = 0;  ///< Time that a refused rank of DRS_N waits before its next inquiry.
+  double am_entry_s = 0;  ///< To send one and receive one by interrupt, together: an entry of Generate_Recv.
 
-  // A control network, which serves all ranks at once, a word of four bytes at a time. 0: none.
-  double control_word_s = 0;  ///< A word from one rank to all.
-  double control_sum_s = 0;   ///< The sum over all ranks of a word of each.
+  // A control network serves all ranks at once, with one word of four bytes at a time. 0: there is none.
+  double control_word_s = 0;  ///< To send a word from one rank to all.
+  double control_sum_s = 0;   ///< To add up one word of each rank.
 
   // Planning.
   double planning_slowdown = 1;  ///< Planning time over planning_cost_s() (advise.hpp).
 
-  /// Of a calibrated machine: the worst of its own checks, measured over predicted or the other way round. 0: none was made.
+  /// Of a calibrated machine: the worst ratio of its own checks, measured over predicted or the reverse,
+  /// whichever is larger. 0: not checked.
   double worst_check = 0;
 };
 
-/// A calibrated machine whose own check is further off is not taken unless it is named.
+/// A calibrated machine with a larger worst_check is used only if it is named.
 inline constexpr double largest_trusted_error = 1.5;
 
 /// Bytes on the wire for a transfer of `bytes`.
 Bytes wire_bytes(const Machine& machine, Bytes bytes);
 
-/// Until every rank has all `ranks` rows of `ranks` words (004 s.3): by the control network ranks^2 words one after the
-/// other; else by recursive doubling over the ports, ceil(log2(ranks)) messages of doubling length.
+/// Time until every rank has all `ranks` rows of `ranks` words (004 s.3). With a control network: ranks^2
+/// words one after the other. Otherwise recursive doubling over the ports: ceil(log2(ranks)) messages of
+/// doubling length.
 double concatenation_s(const Machine& machine, Rank ranks);
 
-/// Until every rank knows its senders (Generate_Recv, 004 fig. 1), where each has `degree` messages: a vector sum, by the
-/// control network or as recursive halving, and `degree` active messages out and in. On machines without active messages these
-/// cost what a short message costs.
+/// Time until every rank knows its senders (Generate_Recv, 004 fig. 1), if each rank has `degree` messages: a
+/// vector sum, by the control network or by recursive halving, and `degree` active messages out and in.
+/// Without active messages, short messages replace them.
 double discovery_s(const Machine& machine, Rank ranks, double degree);
 
-/// A broadcast by the control network, whatever the number of ranks; 0 where there is none.
+/// Time of a broadcast by the control network, which does not depend on the number of ranks; 0 without such a
+/// network.
 double control_broadcast_s(const Machine& machine, Bytes bytes);
 
-/// Throws Error invalid_argument for a machine that cannot be: without a topology, a negative time, a byte that takes
-/// none, a header without packets, a queue without a timeout. Machines from files have been through this.
+/// Throws Error invalid_argument for an impossible machine: no topology, a negative time, no time for a byte,
+/// a header without packets, a queue without a timeout. Machines from files have passed this check.
 void require_valid(const Machine& machine);
 
-/// Reads a machine from TOML text; `name` stands in errors. Throws Error parse, "name:line: reason", for text that is not
-/// TOML, an unknown key, a missing or wrong unit, a negative or senseless value, an unknown topology.
+/// Reads a machine from TOML text; errors contain `name`. Throws Error parse, "name:line: reason", for text
+/// that is not TOML, an unknown key, a missing or wrong unit, a negative or impossible value, an unknown
+/// topology.
 Machine parse_machine(std::string_view text, const std::string& name);
 
 /// Reads a machine from a file. Throws as parse_machine, and Error io.
 Machine load_machine(const std::string& path);
 
-/// Something said of a value in a file, as a comment behind it; without section and key, a line of its own at the top.
+/// A comment on a value in a file, written behind it; without section and key, a line at the top.
 struct MachineNote {
   std::string section;  ///< "message"
   std::string key;      ///< "start_up"
   std::string text;
 };
 
-/// The TOML text from which parse_machine() makes exactly this machine again, but for the name. Values that are as in
-/// Machine{} are left out, or stand there as a comment if there is a note on them.
+/// The TOML text from which parse_machine() makes exactly this machine again, except for the name. Default
+/// values are left out, or written as a comment if there is a note on them.
 /// Throws Error invalid_argument as require_valid().
 std::string machine_text(const Machine& machine, std::span<const MachineNote> notes = {});
 
-/// Writes that text to a file, whole or not at all. Throws as machine_text, and Error io.
+/// Writes this text to a file, completely or not at all. Throws as machine_text, and Error io.
 void save_machine(const Machine& machine, const std::string& path, std::span<const MachineNote> notes = {});
 
 /// A machine that is shipped: a name, and the TOML text with the source of every number.
@@ -186,26 +196,26 @@ struct ShippedMachine {
 /// All shipped machines, by name.
 std::span<const ShippedMachine> shipped_machines();
 
-/// Whether it is the name of a file: it ends in ".toml" or has a "/".
+/// Whether `name` is the name of a file: it ends in ".toml" or contains a "/".
 bool names_machine_file(std::string_view name);
 
-/// load_machine(name) where that is the name of a file, else the shipped machine of that name.
+/// load_machine(name) if `name` is the name of a file, otherwise the shipped machine of that name.
 /// Throws Error invalid_argument that lists the known names.
 Machine find_machine(std::string_view name);
 
-/// The machine for a number of ranks, `ranks_per_host` of which share a host's port: an installation of its kind, just as large as
-/// they need, but no smaller than the file says. A fixed machine is returned as it is. Kinds that grow: crossbar; fattree, by
-/// leaves, then by a level of switches more; tree, by its top level; dragonfly, by groups. Hosts with several ranks: not on a
-/// dragonfly. Throws Error invalid_argument where the network does not grow that far or that way, or a fixed machine is asked
-/// for hosts with several ranks.
+/// The machine enlarged for `ranks` ranks, of which `ranks_per_host` share a host's port: just large enough,
+/// but no smaller than in its file. A machine that does not grow is returned unchanged. A crossbar grows by
+/// ports, a fattree by leaves and then by one more level of switches, a tree by its top level, a dragonfly by
+/// groups. Hosts with several ranks are not possible on a dragonfly. Throws Error invalid_argument if the
+/// network cannot grow as required, and for hosts with several ranks on a machine that does not grow.
 Machine grown(const Machine& machine, Rank ranks, Rank ranks_per_host = 1);
 
 /// grown(find_machine(name), ranks, ranks_per_host).
 Machine find_machine(std::string_view name, Rank ranks, Rank ranks_per_host = 1);
 
-/// Where `nuice-calibrate --save` leaves a machine and the planner's "auto" looks for one: machine.toml, or
-/// shared-memory.toml for ranks that are all on one host, in $XDG_CONFIG_HOME/nuice or ~/.config/nuice. Empty without a
-/// home.
+/// The file that `nuice-calibrate --save` writes and the scheduler "auto" reads: machine.toml, or
+/// shared-memory.toml if all ranks are on one host, in $XDG_CONFIG_HOME/nuice or ~/.config/nuice. Empty if
+/// there is no home directory.
 std::string calibrated_machine_path(bool one_host);
 
 }  // namespace nuice

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A packet-level simulator of lossless networks: switches with input queues, virtual cut-through, and credits that hold
-// a packet back until the next buffer has room (InfiniBand, Slingshot, RoCE with PFC). Where simulate() shares links as
-// a fluid, here packets block each other.
+// A packet-level simulator of lossless networks: switches with input queues, virtual cut-through, and credits
+// that hold a packet back until the next buffer has room (InfiniBand, Slingshot, RoCE with PFC). Packets
+// block each other here, whereas simulate() shares links as a fluid.
 //
 //   const PacketRun run = simulate_packets(matrix, schedule, find_machine("ib-hdr-fattree"), {.executor = "depend"});
 //   run.seconds / run.bound_s
 //
-// Time goes in slots, the time of a packet on a link. Deterministic: the same arguments give the same result.
+// Time advances in slots; a slot is the time of a packet on a link. Deterministic: the same arguments give
+// the same result.
 // docs/reference/machines.md has the model, what it leaves out, and what it was checked against.
 #pragma once
 
@@ -24,9 +25,9 @@
 
 namespace nuice {
 
-/// How a switch keeps the packets that have come in over a cable. Real switches lie between the two.
+/// How a switch stores the packets that arrive over a cable. Real switches lie between the two.
 enum class Queueing : std::uint8_t {
-  fifo,  ///< In one queue: a packet whose output is busy holds up all behind it.
+  fifo,  ///< In one queue: a packet whose output is busy blocks all packets behind it.
   voq,   ///< In a queue for every output, all in one buffer.
 };
 
@@ -35,13 +36,13 @@ std::string_view queueing_name(Queueing queueing);
 Queueing find_queueing(std::string_view name);
 
 struct PacketOptions {
-  std::string executor{default_executor};  ///< A row of executors() that needs a schedule.
+  std::string executor{default_executor};  ///< A name of executors(), of one that needs a schedule.
   Queueing queueing = Queueing::fifo;
   std::optional<Routing> routing =
-      std::nullopt;         ///< In place of the machine's. Paths of the schedule go first.
-  Bytes packet_bytes = 0;   ///< Of data; 0: the machine's packet_payload, or 4096 where it has none.
+      std::nullopt;         ///< Instead of the machine's routing. Paths of the schedule take precedence.
+  Bytes packet_bytes = 0;   ///< Data per packet; 0: the machine's packet_payload, or 4096 if it has none.
   int buffer_packets = 32;  ///< At every input of a switch, for each virtual lane. At least 1.
-  std::uint64_t seed = 0;   ///< Of the random paths.
+  std::uint64_t seed = 0;   ///< Seed of the random paths.
   /// Executor depend: a receiver notifies when this number of bytes is left.
   Bytes early_bytes = default_early_bytes;
 };
@@ -49,14 +50,15 @@ struct PacketOptions {
 struct PacketRun {
   double seconds = 0;           ///< When the last rank has its last message.
   double slot_s = 0;            ///< The time of a packet on a link.
-  double slots = 0;             ///< Until the last packet has arrived.
+  double slots = 0;             ///< Time until the last packet has arrived.
   double port_bound_slots = 0;  ///< Packets of the busiest port.
   double link_bound_slots =
-      0;                      ///< Of the busiest link over its capacity, on the paths taken; 0 without links.
+      0;                      ///< Packets of the busiest link divided by its capacity, on the paths taken; 0
+                              ///< without links.
   std::uint64_t packets = 0;  ///< Each is delivered once.
   std::uint64_t packet_hops = 0;      ///< Over ports and links.
   int virtual_lanes = 1;              ///< The number that keeps the routes free of deadlock.
-  std::vector<double> arrived_slots;  ///< By transfer: when its last packet came.
+  std::vector<double> arrived_slots;  ///< By transfer: when its last packet arrived.
   std::vector<Bytes> delivered;       ///< By message: bytes that arrived at its destination.
 
   double bound_slots() const {
@@ -72,8 +74,9 @@ struct PacketRun {
 PacketRun simulate_packets(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
                            const PacketOptions& options = {});
 
-/// The share of its slots that a port of one saturated switch delivers: every input always has packets for outputs drawn
-/// evenly (Karol, Hluchyj and Morgan 1987). Throws Error invalid_argument for fewer than 1 port or slot.
+/// The share of its slots in which a port of a saturated switch delivers a packet: every input always has
+/// packets, for outputs drawn uniformly (Karol, Hluchyj and Morgan 1987). Throws Error invalid_argument for
+/// fewer than 1 port or slot.
 double switch_throughput(int ports, Queueing queueing, int slots = 20000, std::uint64_t seed = 1);
 
 }  // namespace nuice

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rows from a shared object: schedulers and executors that this library was built without.
+// Registry entries (rows) from a shared object: schedulers and executors that this library was built without.
 //
 //   extern "C" void nuice_add_rows(nuice::Rows& rows) { rows.add(my_scheduler); }   // in the shared object
 //   load_rows("./my_rows.so");                                                      // in the program, on all ranks
@@ -15,7 +15,8 @@
 
 namespace nuice {
 
-/// Where nuice_add_rows() puts its rows: the tables of the program, however it and the shared object were linked.
+/// The registries of the program, to which nuice_add_rows() adds its entries, however program and shared
+/// object were linked.
 class Rows {
  public:
   /// Throw Error as add_scheduler() and add_executor() do, and mismatch for an object built with headers of another version.
@@ -30,9 +31,9 @@ class Rows {
   virtual void add_executor_row(const Executor& row, std::size_t size) = 0;
 };
 
-/// Loads the shared object at `path` for as long as the program runs, and lets its nuice_add_rows() add rows. Before the
-/// first plan, and on all ranks. Throws Error io if it cannot be loaded, invalid_argument if it has no such function, and
-/// what Rows::add() throws; rows added before that stay.
+/// Loads the shared object at `path` until the program ends, and lets its nuice_add_rows() add entries. Call
+/// it on all ranks, before the first plan. Throws Error io if it cannot be loaded, invalid_argument if it has
+/// no such function, and the errors of Rows::add(); entries added before an error stay.
 void load_rows(const std::string& path);
 
 }  // namespace nuice

@@ -27,17 +27,18 @@ inline constexpr Bytes default_phase_cost_bytes = 16384;
 struct Problem {
   const CommMatrix& matrix;
   std::uint64_t seed = 0;
-  /// The cost of a phase in addition to its largest transfer, as the bytes that could be sent in that time: alpha / beta. Only
-  /// schedulers that weigh phases against bytes (kpbs, bruck) look at it. Between 0 and max_bytes.
+  /// The cost of a phase in addition to its largest transfer, in bytes that could be sent in that time: alpha
+  /// / beta. Only schedulers that weigh phases against bytes (kpbs, bruck) use it. Between 0 and max_bytes.
   Bytes phase_cost_bytes = default_phase_cost_bytes;
-  /// The network, rank i of the matrix being its rank i. Rows that promise link_free need one; the others do not look.
+  /// The network; rank i of the matrix is rank i of the network. Schedulers that promise link_free need it;
+  /// the others ignore it.
   const Topology* topology = nullptr;
   /// Whether two ranks that have messages for each other exchange them in the same phase, for machines that gain by it
-  /// (iPSC/860, 000 s.6). rs_nl, rs_nh and rs_nlh look at it; lp, gs and others pair anyway.
+  /// (iPSC/860, 000 s.6). rs_nl, rs_nh and rs_nlh use it; lp, gs and others always pair.
   bool prefer_pairs = false;
 };
 
-/// What a row's figures depend on: a matrix before any schedule is made.
+/// The properties of a matrix on which a scheduler's estimates depend, before any schedule is made.
 struct MatrixTraits {
   double ranks = 0;
   double messages = 0;
@@ -46,7 +47,8 @@ struct MatrixTraits {
   bool equal_sizes = true;
 };
 
-/// The executors that the adviser tries a scheduler with, by what they wait for. Those that meet in pairs count as phases.
+/// The kinds of executors with which the adviser tries a scheduler, by what they wait for. Pace::pairs counts
+/// as Pace::phases.
 class Paces {
  public:
   constexpr explicit Paces(std::same_as<Pace> auto... paces)
@@ -60,11 +62,11 @@ class Paces {
   unsigned flags_;
 };
 
-/// A member of a row that does not compile when it is left out.
+/// A member of a registry entry that must be given: without it the entry does not compile.
 template <typename Value>
 class Required {
  public:
-  // Rows are written with the value itself, and read as if they held it.
+  // Entries are written with the value itself, and read as if they held it.
   constexpr Required(Value value) : value_(value) {}          // NOLINT(misc-explicit-constructor)
   constexpr operator const Value&() const { return value_; }  // NOLINT(misc-explicit-constructor)
   constexpr const Value& operator*() const { return value_; }
@@ -73,20 +75,21 @@ class Required {
   Value value_;
 };
 
-/// A row. `make` is a pure function: the same problem gives the same schedule on every platform.
+/// A registry entry. `make` is a pure function: the same problem gives the same schedule on every platform.
 struct Scheduler {
   std::string_view name;                        ///< "rs_n"
   std::string_view summary;                     ///< One line.
   std::string_view source;                      ///< Paper and figure.
-  unsigned guarantees;                          ///< Guarantee flags that every schedule of this row keeps.
+  unsigned guarantees;                          ///< Guarantee flags that all its schedules keep.
   bool randomized;                              ///< Whether the seed matters.
   Required<Schedule (*)(const Problem&)> make;  ///< Requires why_not() to be empty.
-  /// Empty if applicable, otherwise the reason in one sentence. Without it the row handles every matrix.
+  /// Empty if applicable, otherwise the reason in one sentence. By default a scheduler handles every matrix.
   std::string (*why_not)(const Problem&) = [](const Problem&) { return std::string(); };
 
-  // What the adviser needs. Estimates: a wrong one makes bad advice, never a wrong schedule.
+  // Estimates for the adviser. A wrong one makes bad advice, but no schedule wrong.
   Required<double (*)(const MatrixTraits&)> expected_phases;
-  /// How long phases are together: 0 as long as the busiest port has bytes, 1 as if all messages were as long as the largest.
+  /// How uneven phases are: 0 if all phases together take as long as the bytes of the busiest port, 1 if they
+  /// take as long as if all messages had the largest size.
   Required<double> expected_unevenness;
   /// How often planning looks at every message, at least roughly: 1, 2, 5, 10, ... Of link_free rows: at every link of its route.
   Required<double> planning_passes;
@@ -94,26 +97,28 @@ struct Scheduler {
   Required<bool> gathers;
   Required<Paces> tried_with;
   std::string_view alias_of =
-      {};  ///< The row with the same algorithm, under its first name. The adviser tries that one.
+      {};  ///< The entry with the same algorithm under its first name. The adviser tries that one.
 
-  /// The exchanges of the scheduler "auto" try it on themselves, where small messages are many: it forwards, and sends few large ones.
+  /// Whether exchanges of the scheduler "auto" try it for many small messages: it forwards them in few large
+  /// ones.
   bool is_tried_for_small = false;
 
-  /// Of rows that forward, by the cost of a phase in bytes: messages of more bytes go straight, all at once, in the
-  /// last phase. Without it all are forwarded.
+  /// For schedulers that forward, as a function of the cost of a phase in bytes: larger messages than this
+  /// are sent directly, all at once, in the last phase. Without it all are forwarded.
   Bytes (*straight_above)(Bytes phase_cost_bytes) = nullptr;
 
   bool needs_topology() const { return (guarantees & link_free) != 0; }
 };
 
-/// All rows, in a fixed order.
+/// All entries, in a fixed order.
 std::span<const Scheduler> schedulers();
 
-/// The row with that name. Throws Error invalid_argument that lists the known names.
+/// The entry with that name. Throws Error invalid_argument that lists the known names.
 const Scheduler& find_scheduler(std::string_view name);
 
-/// Adds a row for as long as the program runs; texts must live as long. Before the first plan, and on all ranks.
-/// Throws Error invalid_argument if the name is empty or taken, or alias_of unknown; limit for the 129th row.
+/// Adds an entry until the program ends; its strings must live as long. Call it on all ranks, before the
+/// first plan. Throws Error invalid_argument if the name is empty or taken, or alias_of unknown; limit for
+/// the 129th entry.
 void add_scheduler(const Scheduler& row);
 
 /// find_scheduler + why_not + make. Throws Error invalid_argument or not_applicable.

@@ -15,7 +15,7 @@ namespace nuice {
 
 struct SendBuffer {
   const void* data = nullptr;
-  Bytes bytes = 0;  ///< Room behind data; at least what goes to the partner.
+  Bytes bytes = 0;  ///< Size of the buffer; at least the size of the message.
 };
 
 struct ReceiveBuffer {
@@ -26,9 +26,9 @@ struct ReceiveBuffer {
 /// Carries out the phases one after the other.
 /// tables[r]: slice of rank r. send[r][i] belongs to tables[r].destinations[i], receive[r][i] to
 /// tables[r].sources[i].
-/// Throws Error mismatch (a send without its receive, or of another length, or a message that the phases do
-/// not carry in full; pair and phase are named) or invalid_argument (a buffer missing or too small); buffers
-/// may then be partly written.
+/// Throws Error mismatch (a send without a receive of the same length, or a message that the phases do not
+/// carry completely; pair and phase are named) or invalid_argument (a buffer is missing or too small).
+/// Buffers may then be partly written.
 void exchange_serially(std::span<const PhaseTable> tables, std::span<const std::vector<SendBuffer>> send,
                        std::span<const std::vector<ReceiveBuffer>> receive);
 

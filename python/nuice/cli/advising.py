@@ -40,7 +40,7 @@ def advise(
         str,
         typer.Option(
             metavar="A,B,...",
-            help="SCHEDULER or SCHEDULER:EXECUTOR; all: what is known; mpi: what the MPI library runs.",
+            help="SCHEDULER or SCHEDULER:EXECUTOR; all: all known ones; mpi: those that run on MPI.",
         ),
     ] = "all",
     predict_by: Annotated[
@@ -52,20 +52,25 @@ def advise(
     region: Annotated[
         bool,
         typer.Option(
-            "--map", help="No file: the fastest method, by messages per rank and size (000 figs 16, 17)."
+            "--map",
+            help="Without a file: the fastest method by messages per rank and size (000 figs 16, 17).",
         ),
     ] = False,
     ranks: Annotated[
         int | None,
-        typer.Option(parser=whole_number(2, 4096), metavar="N", help="Of the map; else 32 or fewer."),
+        typer.Option(
+            parser=whole_number(2, 4096), metavar="N", help="Ranks of the map; by default 32 or fewer."
+        ),
     ] = None,
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> int:
-    """Which schedule, what it will cost, and why not the others: least planning / R + exchange time.
+    """Choose a schedule: predict its cost, and say why not the others. Least planning / R + exchange time
+    wins.
 
     With --map the candidates are AC, LP, RS_N and RS_NL unless --candidates says otherwise, every cell is
-    simulated, and the table below says up to how many messages CGM (RS_N) beats LP, by 003 s.5.1 and by ours.
+    simulated, and a table shows up to how many messages per rank CGM (RS_N) beats LP, by 003 s.5.1 and by
+    NUICE.
     """
     if region == (file is not None):
         raise Error("nuice advise takes a FILE.mtx, or --map and no file")

@@ -113,4 +113,4 @@ for entry in entry_points(group="nuice.commands"):
     try:
         entry.load().register(app)
     except Exception as error:  # whatever another package raises: our own commands work without it
-        print(f"nuice: the commands of {entry.value} cannot be had: {error}", file=sys.stderr)
+        print(f"nuice: the commands of {entry.value} cannot be loaded: {error}", file=sys.stderr)

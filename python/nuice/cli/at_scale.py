@@ -22,20 +22,21 @@ FEWEST_DRAWN = 2**10  # ranks, in the picture
 
 def plan_at_scale(
     ranks: Annotated[
-        int, typer.Option(parser=whole_number(1, MOST_RANKS), metavar="N", help="Ranks in all.")
+        int, typer.Option(parser=whole_number(1, MOST_RANKS), metavar="N", help="Number of ranks.")
     ] = 1024,
     degree: Annotated[
-        int, typer.Option(parser=whole_number(0, 2**16 - 2), metavar="D", help="Messages of a rank.")
+        int, typer.Option(parser=whole_number(0, 2**16 - 2), metavar="D", help="Messages per rank.")
     ] = 64,
     pattern: Annotated[
         str, typer.Option(metavar="NAME", help="Destinations of the ranks: random, stencil, mesh or power.")
     ] = "random",
     sizes: Annotated[
-        str, typer.Option(metavar="NAME", help="How much: equal (1 KiB), uniform (to 32 KiB) or zipf.")
+        str,
+        typer.Option(metavar="NAME", help="Sizes of messages: equal (1 KiB), uniform (to 32 KiB) or zipf."),
     ] = "equal",
     changed: Annotated[
         float,
-        typer.Option(metavar="SHARE", help="Then this share of the messages gets other partners."),
+        typer.Option(metavar="SHARE", help="Share of the messages that then gets other partners."),
     ] = 0.0,
     machine: Annotated[
         str, typer.Option(metavar="NAME,...", help="Machines whose planning time is modelled.")
@@ -44,7 +45,7 @@ def plan_at_scale(
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> int:
-    """Plan with every rank knowing its own messages only, all of them in this process, and count.
+    """Plan without a matrix: every rank knows its own messages only. All ranks run in this process.
 
     The code is what Planning::distributed runs over MPI. Rounds, messages, memory and phases are counted; the
     times of machines are modelled by LogGP. 2^20 ranks with 64 messages each take minutes and 5 GB. --plot

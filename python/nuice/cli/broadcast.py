@@ -16,7 +16,9 @@ MAX_RANKS = 2**31 - 1
 
 
 def broadcast(
-    ranks: Annotated[int, typer.Option(parser=whole_number(1, MAX_RANKS), metavar="N", help="Ranks in all.")],
+    ranks: Annotated[
+        int, typer.Option(parser=whole_number(1, MAX_RANKS), metavar="N", help="Number of ranks.")
+    ],
     algorithm: Annotated[str, typer.Option(metavar="NAME", help="lib or reb: see `nuice list`.")] = "reb",
     root: Annotated[
         int,

@@ -32,8 +32,8 @@ def compare(
 ) -> int:
     """Compare schedulers on a matrix: phases, bytes and planning time, each schedule checked.
 
-    Ratios are to the lower bounds for ranks that send and receive one message at a time; schedulers that do
-    not keep to that (ac) have none. With a network, rounds are the phases that a schedule takes if transfers
+    Ratios are to the lower bounds for ranks that send and receive one message at a time; schedulers without
+    this property (ac) have none. With a network, rounds are the phases that a schedule takes if transfers
     that share a link wait for each other; their bound is that of the ports or of the busiest link.
     Exit code 1 if a schedule is wrong.
     """

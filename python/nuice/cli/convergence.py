@@ -22,14 +22,14 @@ def convergence(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="What nuice-bench --json printed, of auto and others; - for stdin."
+            metavar="FILE", help="Output of nuice-bench --json for auto and other methods; - for stdin."
         ),
     ],
-    method: Annotated[str, typer.Option(metavar="NAME", help="As nuice-bench calls it.")] = "auto",
+    method: Annotated[str, typer.Option(metavar="NAME", help="Name of the method in nuice-bench.")] = "auto",
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> int:
-    """Show which method carried out which exchange, and what it took: auto tries several.
+    """Show which method carried out each exchange, and the time it took; auto tries several methods.
 
     The picture has the time of every exchange, coloured by method, and the best of MPI's own methods.
     """

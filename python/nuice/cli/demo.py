@@ -41,13 +41,14 @@ def demo(
     seed: Seed = 0,
     network: Annotated[
         bool,
-        typer.Option(help="Also between hosts with ports: as root, or where user namespaces are allowed."),
+        typer.Option(help="Also exchange between hosts with ports; needs root or user namespaces."),
     ] = True,
     as_json: AsJson = False,
 ) -> int:
-    """Mesh an airfoil, plan the exchange of its halo, carry it out on MPI ranks, and draw all of it.
+    """Mesh an airfoil, plan the exchange of its halo, carry it out on MPI ranks, and draw everything.
 
-    First on this machine's shared memory, then between small hosts with ports, where messages contend.
+    Exchanges run first in this machine's shared memory, then between emulated hosts with ports, where
+    messages contend.
     Needs mpiexec and nuice-bench, which `make build` provides.
     """
     for program in ("mpiexec", "nuice-bench"):

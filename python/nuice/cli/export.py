@@ -41,9 +41,9 @@ def goal(
     topology: TopologySpec = None,
     as_json: AsJson = False,
 ) -> int:
-    """Write a schedule in GOAL, the language of LogGOPSim, ATLAHS and htsim, so that these can judge it.
+    """Write a schedule in GOAL, the input language of the simulators LogGOPSim, ATLAHS and htsim.
 
-    One exchange: what every rank sends and receives, and after what.
+    The file has one exchange: the sends and receives of every rank, and their order.
     """
     matrix = _core.load_matrix_market(file)
     if plan_file is not None:

@@ -18,9 +18,7 @@ from .options import AsJson, MatrixFile, Seed
 
 def frontier(
     file: MatrixFile,
-    alpha_us: Annotated[
-        float, typer.Option(metavar="US", help="What a phase costs to start, in microseconds.")
-    ] = 20.0,
+    alpha_us: Annotated[float, typer.Option(metavar="US", help="Cost of a phase in microseconds.")] = 20.0,
     beta_ns: Annotated[
         float, typer.Option(metavar="NS", help="Time per byte in nanoseconds; 0.8 is 10 Gbit/s.")
     ] = 0.8,
@@ -30,7 +28,7 @@ def frontier(
     ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """The schedules worth having between fewest phases and fewest bytes, and the cheapest for a machine.
+    """Show the best schedules from fewest phases to fewest bytes, and the cheapest one for a machine.
 
     The model: cost = alpha * phases + beta * sum over the phases of the largest transfer. It is a model of a
     machine whose ranks send and receive one message at a time and wait for each other after every phase.

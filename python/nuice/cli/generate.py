@@ -114,13 +114,13 @@ def euler(
     ranks: Ranks,
     file: MatrixOutput,
     points: Points = 2800,
-    unit: Annotated[int, typer.Option(min=1, metavar="BYTES", help="Of a point.")] = 20,
+    unit: Annotated[int, typer.Option(min=1, metavar="BYTES", help="Bytes per point.")] = 20,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """The halo of a mesh of tetrahedra cut by coordinates: the Euler solvers of 001 table 12 and of 000.
 
-    Points lie at random in a cube (Delaunay); parts stand on the ranks in no order. 20 bytes are five
+    Points lie at random in a cube (Delaunay); parts are assigned to ranks at random. 20 bytes are five
     unknowns in single precision.
     """
     from .. import halos
@@ -136,7 +136,7 @@ def cg(
     file: MatrixOutput,
     grid: Annotated[str, typer.Option(metavar="AxBxC", help="Points along each side.")] = "32x32x16",
     boxes: Annotated[str, typer.Option(metavar="AxBxC", help="Ranks along each side.")] = "16x2x1",
-    unit: Annotated[int, typer.Option(min=1, metavar="BYTES", help="Of a point.")] = 4,
+    unit: Annotated[int, typer.Option(min=1, metavar="BYTES", help="Bytes per point.")] = 4,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -161,10 +161,10 @@ def partition(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """A halo on 32 ranks with the numbers that 004 s.5 prints of its partitions of airfoil meshes.
+    """A halo on 32 ranks with the statistics that 004 s.5 prints for its partitions of airfoil meshes.
 
-    Most, fewest and mean number and length of messages. Its meshes are lost; `airfoil` makes one, which METIS
-    cuts into parts with fewer neighbours.
+    The statistics are the largest, smallest and mean number and length of messages. The paper's meshes are
+    lost; `airfoil` makes one, which METIS cuts into parts with fewer neighbours.
     """
     from ..pattern_figures import like_mesh, mesh_sizes
 
@@ -184,20 +184,22 @@ def moe(
         typer.Option(
             metavar="KIND",
             help="even; hot: some ranks have popular experts; fan: tokens go to more or fewer experts; "
-            "lengths: those, and tokens of several lengths.",
+            "lengths: as fan, with tokens of several lengths.",
         ),
     ] = "hot",
-    tokens: Annotated[int, typer.Option(min=1, metavar="N", help="Of every rank.")] = 4096,
-    experts: Annotated[int, typer.Option(min=1, metavar="K", help="To which a token goes.")] = 8,
-    token_bytes: Annotated[int, typer.Option(min=1, metavar="BYTES", help="Of a token.")] = 7168,
-    hot_ranks: Annotated[int, typer.Option(min=1, metavar="N", help="hot: number of ranks ...")] = 2,
+    tokens: Annotated[int, typer.Option(min=1, metavar="N", help="Tokens of every rank.")] = 4096,
+    experts: Annotated[int, typer.Option(min=1, metavar="K", help="Experts of each token.")] = 8,
+    token_bytes: Annotated[int, typer.Option(min=1, metavar="BYTES", help="Bytes per token.")] = 7168,
+    hot_ranks: Annotated[
+        int, typer.Option(min=1, metavar="N", help="hot: number of ranks with popular experts.")
+    ] = 2,
     popularity: Annotated[
-        float, typer.Option(min=1.0, metavar="X", help="hot: ... get X times as many.")
+        float, typer.Option(min=1.0, metavar="X", help="hot: these ranks get X times as many tokens.")
     ] = 4.0,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Tokens on their way to experts, one on every rank: a mixture of experts, with four kinds of skew.
+    """Tokens sent to experts, one expert on every rank: a mixture of experts, with four kinds of skew.
 
     The kinds are those of the traffic generator of UCC's ucc_perftest. A token that picks an expert of its
     own rank does not travel.

@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 MOST_SITES = 20
 
 Folder = Annotated[
-    Path, typer.Option("-o", "--output", metavar="DIR", help="Where the matrices go; new or empty.")
+    Path, typer.Option("-o", "--output", metavar="DIR", help="Folder for the matrices; new or empty.")
 ]
 Iterations = Annotated[
     int,
     typer.Option(
-        min=0, metavar="N", help="How many exchanges the run had. Without it, the mean message of every pair."
+        min=0,
+        metavar="N",
+        help="Number of exchanges in the run; without it the mean message of every pair is used.",
     ),
 ]
 
@@ -42,7 +44,7 @@ def mpip(
 ) -> None:
     """The communication matrix of an mpiP report: of the whole run, of one exchange, and what repeats.
 
-    A report has the matrix of the whole program only; its sums by call site are shown too.
+    A report has only the matrix of the whole program; sums by call site are shown too.
     """
     from ..importing import read_mpip
 
@@ -56,7 +58,7 @@ def otf2(
     iterations: Iterations = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Matrices of the messages point to point in an OTF2 trace, one for each function that sends.
+    """Matrices of the point-to-point messages in an OTF2 trace, one for each function that sends.
 
     Needs the Python package otf2 (pip install otf2).
     """

@@ -38,7 +38,9 @@ def names_in(option: str, text: str) -> list[str]:
 
 RanksPerHost = Annotated[
     int,
-    typer.Option(min=1, metavar="N", help="That share the port of a host, on a machine that grows."),
+    typer.Option(
+        min=1, metavar="N", help="Number of ranks that share a host's port, on a machine that grows."
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")]
 MatrixFile = Annotated[
@@ -69,7 +71,7 @@ PhaseCostBytes = Annotated[
         parser=whole_number(0, MAX_BYTES),
         metavar="BYTES",
         help="Cost of a phase in addition to its largest transfer, in bytes that could be sent meanwhile "
-        f"(default {DEFAULT_PHASE_COST_BYTES}); kpbs weighs phases against bytes by it.",
+        f"(default {DEFAULT_PHASE_COST_BYTES}); kpbs uses it.",
         show_default=False,
     ),
 ]

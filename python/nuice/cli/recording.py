@@ -28,7 +28,9 @@ def show(
     folder: Folder,
     machine: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="What to predict with; by default what nuice-calibrate has saved."),
+        typer.Option(
+            metavar="NAME", help="Machine of the prediction; by default the file of nuice-calibrate --save."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -47,7 +49,8 @@ def show(
 
 
 def merge(folder: Folder, as_json: AsJson = False) -> None:
-    """Write the matrices of a record into DIR, the most expensive first, and exchanges.json about them."""
+    """Write the matrices of a record into DIR, the most expensive one first, and exchanges.json, which
+    describes them."""
     recording = load(folder)
     written = []
     for i, exchange in enumerate(recording.exchanges):

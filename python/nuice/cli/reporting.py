@@ -37,10 +37,14 @@ def report(
             metavar="DIR|FILE.mtx", help="A matrix, or a folder of NUICE_TRACE or of nuice run --record."
         ),
     ],
-    out: Annotated[Path, typer.Option("-o", "--output", metavar="FILE.html", help="The page.")],
+    out: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE.html", help="Where to write the page.")
+    ],
     machine: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Predict for this one; else what nuice-calibrate --save has left."),
+        typer.Option(
+            metavar="NAME", help="Machine of the prediction; by default the file of nuice-calibrate --save."
+        ),
     ] = None,
     reuse: Annotated[int, typer.Option(min=1, metavar="R", help="How often a plan would be used.")] = 1000,
     as_json: AsJson = False,

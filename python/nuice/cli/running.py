@@ -33,32 +33,35 @@ SETTINGS = {
 
 def run(
     program: Annotated[
-        list[str] | None, typer.Argument(metavar="-- PROGRAM ...", help="As you start it without NUICE.")
+        list[str] | None, typer.Argument(metavar="-- PROGRAM ...", help="The command without NUICE.")
     ] = None,
     report: Annotated[
         Path | None,
         typer.Option(
             "--report",
             metavar="DIR",
-            help="Write what the windows came to into this folder, and a summary to stderr.",
+            help="Write the windows of each process into this folder, and a summary to stderr.",
         ),
     ] = None,
     record: Annotated[
         Path | None,
         typer.Option("--record", metavar="DIR", help="Record into this folder, which must be new or empty."),
     ] = None,
-    off: Annotated[bool, typer.Option("--off", help="Start it as it is.")] = False,
+    off: Annotated[bool, typer.Option("--off", help="Start the program without NUICE.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Print the settings made for MPI.")] = False,
     print_settings: Annotated[
-        bool, typer.Option("--print-settings", help="Print them, for use without NUICE, and start nothing.")
+        bool,
+        typer.Option(
+            "--print-settings", help="Print these settings, for use without NUICE, and start nothing."
+        ),
     ] = False,
 ) -> int:
-    """Start an unmodified MPI program with flow control for its TCP connections, or recorded.
+    """Start an unmodified MPI program with flow control for its TCP connections, or record it.
 
     nuice run -- mpiexec -n 64 ./my_program its arguments
     nuice run --record halo -- mpiexec -n 64 ./my_program its arguments
 
-    Its own output and exit status stay as they are. By default each process divides one receive window
+    Its output and exit status do not change. By default each process divides one receive window
     among the TCP connections of MPI; nothing of MPI is replaced. With --record nothing
     is changed or communicated: each rank writes a file when it ends, and `nuice record show DIR` says what a
     plan would gain.

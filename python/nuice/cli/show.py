@@ -19,8 +19,8 @@ MOST_HUBS = 5
 def show(file: MatrixFile, topology: TopologySpec = None, plot: Plot = None, as_json: AsJson = False) -> None:
     """Show size, degrees, message sizes and lower bounds of a matrix, and where the bounds are reached.
 
-    With --topology also what its routes cost: the busiest link and the busiest port, and --plot draws the
-    network with what the exchange puts on its links in place of the matrix.
+    With --topology also the busiest link and the busiest port; --plot then draws the load of the network's
+    links instead of the matrix.
     """
     from ..matrix_figures import matrix_figures
 

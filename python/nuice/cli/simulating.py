@@ -45,11 +45,13 @@ def simulate(
         str, typer.Option(metavar="E", help="auto or a name (docs/reference/machines.md).")
     ] = "auto",
     blocking: Annotated[
-        bool, typer.Option("--blocking", help="A rank's next send waits until the one before has left.")
+        bool, typer.Option("--blocking", help="A rank's next send waits until the previous one has left.")
     ] = False,
     drs_early_bytes: Annotated[
         int,
-        typer.Option(metavar="BYTES", help="drs_n:early: grant the next when this number of bytes is left."),
+        typer.Option(
+            metavar="BYTES", help="drs_n:early: grant the next message when this number of bytes is left."
+        ),
     ] = EARLY_BYTES,
     model: Annotated[
         str,

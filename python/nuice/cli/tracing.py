@@ -21,19 +21,21 @@ MOST_ROWS = 12
 
 
 def trace(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="What NUICE_TRACE=DIR has made the ranks write.")
-    ],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of NUICE_TRACE=DIR.")],
     out: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE.json", help="Every run, for ui.perfetto.dev or Chrome."),
+        typer.Option(
+            "-o", "--output", metavar="FILE.json", help="Write all runs here, for ui.perfetto.dev or Chrome."
+        ),
     ] = None,
-    exchange: Annotated[int, typer.Option(metavar="N", help="Which bind(), from 0 on; -1: the last.")] = -1,
-    run: Annotated[int, typer.Option(metavar="K", help="Which start() of it, from 0 on; -1: the last.")] = -1,
+    exchange: Annotated[
+        int, typer.Option(metavar="N", help="Number of the bind(), from 0; -1: the last.")
+    ] = -1,
+    run: Annotated[int, typer.Option(metavar="K", help="Number of its start(), from 0; -1: the last.")] = -1,
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> int:
-    """Say what exchanges did: durations, which rank waited for which; as a picture, and for Perfetto.
+    """Show what exchanges did: durations, and which rank waited for which; as text, picture, or for Perfetto.
 
     Record with NUICE_TRACE=DIR in the environment of rank 0, or the option trace of a plan.
     """

@@ -17,13 +17,13 @@ lib.nuice_alltoallv_f.restype = c_int
 
 
 def alltoallv(comm: MPI.Intracomm, sendbuf: Any, recvbuf: Sequence[Any]) -> None:
-    """Collective. What comm.Alltoallv(sendbuf, recvbuf) does. No plan is made, so counts may differ in every
-    call, on any ranks; what the last 16 different calls needed is kept with the communicator. Arguments are
-    those of Alltoallv_init, which plans.
+    """Collective. As comm.Alltoallv(sendbuf, recvbuf). No plan is made, so counts may differ in every call,
+    on any ranks; the state of the last 16 different calls is kept with the communicator. Arguments are those
+    of Alltoallv_init, which makes a plan.
 
     Raises Error: in the first call on a communicator the same on all ranks, as Alltoallv_init. Later an error
     of one rank reaches the others in this call or their next one, and every later call on it raises it, too.
-    Arguments that make no sense raise TypeError or ValueError on their rank.
+    Arguments of a wrong kind raise TypeError or ValueError on their rank.
     """
     _call(0, comm, sendbuf, recvbuf)
 

@@ -42,8 +42,9 @@ def _keep_for_ever() -> None:
 
 
 class Exchange:
-    """After every Start() one Wait(), or Test() until it is true, or Next() until it is None. As a context
-    manager it frees itself; if active, it waits first, but not when an exception leaves the block.
+    """After every Start() call Wait() once, or Test() until it is true, or Next() until it is None. As a
+    context manager it frees itself; an active exchange is completed first, unless an exception leaves the
+    block.
 
     Made by Plan.bind() and by Halo. It keeps its buffers alive until Free().
     """
@@ -56,50 +57,52 @@ class Exchange:
         _bound[self._handle] = keep
 
     def Start(self, stream: Any = None) -> None:
-        """All ranks call it; does not wait. Raises Error state while it is active. stream: the GPU stream of
-        the program (CuPy's, PyTorch's or a number); default: the legacy default stream."""
+        """All ranks must call it; it does not wait for them. Raises Error state while it is active.
+        stream: the GPU stream of the program (CuPy's, PyTorch's or a number); default: the legacy default
+        stream."""
         status = _start(self._handle) if stream is None else _start_on(self._handle, _number_of(stream))
         if status:
             self._fail(status)
 
     def Wait(self, stream: Any = None) -> bool:
         """Returns True when this rank's part is complete. Raises Error state without Start(), timeout,
-        mpi. stream: later work on it finds the data; the processor does not wait for the GPU."""
+        mpi. stream: later work on this stream finds the data; the processor does not wait for the GPU."""
         status = _wait(self._handle) if stream is None else _wait_on(self._handle, _number_of(stream))
         if status:
             self._fail(status)
         return True
 
     def Test(self) -> bool:
-        """Makes progress; whether this rank's part is complete. Raises as Wait()."""
+        """Makes progress; True if this rank's part is complete. Raises as Wait()."""
         done = c_int()
         if status := _test(self._handle, byref(done)):
             self._fail(status)
         return done.value != 0
 
     def Next(self) -> int | None:
-        """Waits for a message; which of Plan.sources has landed (backwards: of the destinations), None: all
-        have."""
+        """Waits for the next message. Returns its index in Plan.sources (backwards: in Plan.destinations),
+        or None when all have arrived."""
         return self._partner(lib.nuice_exchange_next)
 
     def Poll(self) -> int | None:
-        """As Next(), but does not wait: None also where none is here yet."""
+        """As Next(), but does not wait: returns None also if no message has arrived yet."""
         return self._partner(lib.nuice_exchange_poll)
 
     def Ready(self, i: int) -> None:
-        """With the option parts, after Start(), which then sends nothing: message i may leave (of a call with
-        MPI's arguments block i). From any thread, while another waits. Once for each message, an empty one
-        too; Wait() ends after the last. The second time raises Error state."""
+        """With the option parts: message i may be sent (in a call with MPI's arguments block i). Start()
+        sends nothing then. Every Start() needs one call for each message, empty ones included; Wait()
+        returns after the last. Any thread may call it, while another waits. A second call raises Error
+        state."""
         must(lib.nuice_ready(self._handle, i))
 
     def Arrived(self, i: int) -> bool:
-        """With the option parts: whether message i is here. From any thread."""
+        """With the option parts: whether message i has arrived. Any thread may call it."""
         flag = c_int()
         must(lib.nuice_arrived(self._handle, i, byref(flag)))
         return flag.value != 0
 
     def arrivals(self) -> Iterator[int]:
-        """Next() until there is none."""
+        """Yields the results of Next() until it returns None."""
         while (partner := self.Next()) is not None:
             yield partner
 
@@ -112,24 +115,24 @@ class Exchange:
 
     @property
     def executor(self) -> str:
-        """What carries it out now."""
+        """The executor in use."""
         return self._text(b"executor")
 
     @property
     def shared_memory(self) -> str:
-        """How many messages go through memory that ranks of a host share, or why none does; "" where that is
-        not asked for (option shared_memory, or scheduler auto on one host)."""
+        """How many messages use shared memory, or why none does; "" if it is not requested (option
+        shared_memory, or scheduler auto on one host)."""
         return self._text(b"shared_memory")
 
     @property
     def device(self) -> str:
-        """How buffers in a GPU's memory are carried, and why; "" where there are none."""
+        """How buffers in GPU memory are transferred, and why; "" if there are none."""
         return self._text(b"device")
 
     @property
     def methods(self) -> str:
-        """Of the scheduler auto: what was tried and what it took, seconds of the slowest rank; "" where
-        nothing is tried."""
+        """With the scheduler auto: the methods tried and their seconds on the slowest rank; "" if none are
+        tried."""
         return self._text(b"methods")
 
     def _text(self, name: bytes) -> str:
@@ -139,8 +142,8 @@ class Exchange:
         return (text.value or b"").decode()
 
     def Free(self) -> None:
-        """All ranks call it; does not wait. Again: does nothing. Raises Error state while it is
-        active."""
+        """All ranks must call it; it does not wait for them. A second call does nothing. Raises Error
+        state while it is active."""
         if self._handle is None:
             return
         handle = c_void_p(self._handle)
@@ -190,19 +193,21 @@ def _handles(exchanges: Sequence[Exchange]) -> ctypes.Array[c_void_p]:
 
 
 def Waitall(exchanges: Sequence[Exchange]) -> None:
-    """Returns when all that were started are complete; others are passed over. Raises as Exchange.Wait()."""
+    """Returns when all exchanges that were started are complete; others are skipped. Raises as
+    Exchange.Wait()."""
     must(lib.nuice_waitall(len(exchanges), _handles(exchanges)))
 
 
 def Waitany(exchanges: Sequence[Exchange]) -> int | None:
-    """Which of those that were started is complete first; None where none was."""
+    """Waits until one of the started exchanges is complete, and returns its position; None if none was
+    started."""
     index = c_int()
     must(lib.nuice_waitany(len(exchanges), _handles(exchanges), byref(index)))
     return index.value if index.value >= 0 else None
 
 
 def Testsome(exchanges: Sequence[Exchange]) -> list[int]:
-    """Does not wait: which of those that were started are complete now."""
+    """Does not wait. Returns the positions of the started exchanges that are now complete."""
     count, indices = c_int(), ints([0] * len(exchanges))
     must(lib.nuice_testsome(len(exchanges), _handles(exchanges), byref(count), indices))
     return list(indices)[: count.value]

@@ -62,15 +62,15 @@ WIRES = ("as_is", "float32", "bfloat16")  # nuice_wire
 
 
 class Halo:
-    """Collective over comm. needed: global indices that this rank works with, in any order; its own are no
-    ghosts. The owners are given in one of three ways, the same on all ranks:
+    """Collective over comm. needed: global indices that this rank works with, in any order; owned ones are no
+    ghosts. One of three arguments gives the owners, the same one on all ranks:
 
       owned=    this rank's own global indices
       ranges=   rank r owns ranges[r] to ranges[r + 1] - 1; equal on all ranks
       owners=   entry g belongs to rank owners[g]; equal on all ranks
 
-    options as Plan has them; entry_bytes: what an entry has most often. Arrays have an entry per row: shape
-    (entries, ...). Raises Error, the same on all ranks.
+    options: as for Plan. entry_bytes: the most frequent size of an entry. Arrays have one row per entry:
+    shape (entries, ...). Raises Error, the same on all ranks.
     """
 
     __slots__ = ("_handle", "_stages", "ghosts", "num_owned")
@@ -133,8 +133,8 @@ class Halo:
         return self.num_owned + self.num_ghosts
 
     def local(self, indices: ArrayLike) -> NDArray[np.int64]:
-        """Rows of an array that has the owned entries and behind them the ghosts. Raises Error for an index
-        that is neither."""
+        """The rows of global indices in an array of the owned entries followed by the ghosts. Raises Error
+        for an index that is neither."""
         self._require()
         globals_ = _indices(indices)
         locals_ = np.empty_like(globals_)
@@ -146,11 +146,11 @@ class Halo:
         return locals_.reshape(np.shape(indices))
 
     def gather(self, array: Any) -> Any:
-        """Collective, the same type and shape of a row on all ranks. Fetches the ghosts of an array with a
-        row for each owned entry, and returns them; of one that has rows for the ghosts too, fills those, and
-        returns it. Costs a copy of the values more, and a reduction of three numbers, by which a bad array
-        is an error of all ranks; what bind_gather() returns costs neither. An array in GPU memory must have
-        rows for the ghosts, and is bound at every call.
+        """Collective; rows must have the same type and shape on all ranks. Fetches the ghosts of an array
+        with a row for each owned entry, and returns them. If the array has rows for the ghosts too, fills
+        these and returns the array. Compared with bind_gather(), every call costs a copy of the values and a
+        reduction of three numbers, by which an invalid array is an error on all ranks. An array in GPU memory
+        must have rows for the ghosts, and is bound at every call.
         """
         if device_array(array) is not None:
             return self._in_place("gather", array)
@@ -164,9 +164,9 @@ class Halo:
         return array
 
     def scatter_add(self, array: Any) -> Any:
-        """Collective, the same type and shape of a row on all ranks. array has rows for the owned entries and
-        behind them for the ghosts, whose values are added to the entries that they stand for, by ascending
-        rank. Returns array. Costs what gather() does.
+        """Collective; rows must have the same type and shape on all ranks. array has rows for the owned
+        entries, followed by rows for the ghosts. Adds the ghosts' values to the entries on their owners, by
+        ascending rank. Returns array. Costs as much as gather().
         """
         if device_array(array) is not None:
             return self._in_place("scatter", array)
@@ -179,8 +179,9 @@ class Halo:
         return array
 
     def bind_gather(self, owned: Any, ghosts: Any, wire: str = "as_is") -> Exchange:
-        """Collective. The exchange that fetches the values of `ghosts` from their owners' `owned`; both must
-        stay. wire: "float32" or "bfloat16" for doubles that travel rounded, by 2^-24 or 2^-8 at most."""
+        """Collective. The exchange that fetches the values of `ghosts` from their owners' `owned`; both
+        arrays must stay valid. wire: "float32" or "bfloat16" rounds doubles for transport, with a relative
+        error of at most 2^-24 or 2^-8."""
         self._require()
         try:
             width, dtype = self._width(owned, ghosts)
@@ -197,8 +198,9 @@ class Halo:
         return Exchange(handle, memory)
 
     def bind_scatter(self, ghosts: Any, owned: Any, op: MPI.Op = MPI.SUM, wire: str = "as_is") -> Exchange:
-        """Collective. The exchange that combines the values of `ghosts` into their owners' `owned`; both must
-        stay. op: MPI.SUM, PROD, MIN, MAX or REPLACE; wire as bind_gather() has it, combined as doubles.
+        """Collective. The exchange that combines the values of `ghosts` into their owners' `owned`; both
+        arrays must stay valid. op: MPI.SUM, PROD, MIN, MAX or REPLACE. wire: as for bind_gather(); values are
+        combined as doubles.
         """
         self._require()
         try:
@@ -227,7 +229,7 @@ class Halo:
         return Exchange(handle, memory)
 
     def Free(self) -> None:
-        """Collective. Again: does nothing. Exchanges that bind_gather() and bind_scatter() have made stay
+        """Collective. A second call does nothing. Exchanges of bind_gather() and bind_scatter() stay
         usable."""
         if self._handle is None:
             return

@@ -50,14 +50,14 @@ lib.nuice_alltoallv_init_f.restype = c_int
 def Alltoallv_init(
     comm: MPI.Intracomm, sendbuf: Any, recvbuf: Sequence[Any], options: str = "", **named: object
 ) -> Exchange:
-    """Collective. What comm.Alltoallv_init(sendbuf, recvbuf) makes, by a plan; options as for Plan, and
-    without any the scheduler auto. sendbuf, recvbuf: [buffer, counts], [buffer, (counts, displs)], either
-    with a datatype behind it; sendbuf may be MPI.IN_PLACE. Buffers are NumPy arrays, objects with Python's
+    """Collective. As comm.Alltoallv_init(sendbuf, recvbuf), but planned. options: as for Plan; the default
+    scheduler is auto. sendbuf, recvbuf: [buffer, counts] or [buffer, (counts, displs)], optionally followed
+    by a datatype; sendbuf may be MPI.IN_PLACE. Buffers are NumPy arrays, objects with Python's
     buffer protocol, or DLPack in host memory.
 
     Raises Error, the same on all ranks: invalid_argument for a negative count, blocks that overlap where
-    they are received or lie outside of the buffer; mismatch where a rank expects other bytes than are sent
-    to it, with the pair of ranks. Arguments that make no sense raise TypeError or ValueError on their rank.
+    they are received or lie outside of the buffer; mismatch if a rank expects another number of bytes than is
+    sent to it, with the pair of ranks. Arguments of a wrong kind raise TypeError or ValueError on their rank.
     """
     return _init(0, comm, sendbuf, recvbuf, options, named)
 

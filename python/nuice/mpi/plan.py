@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A checked schedule for what the ranks of a communicator send each other."""
+"""A checked schedule for the messages between the ranks of a communicator."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DIRECTIONS = ("forwards", "backwards")
 
 
 class Partner(NamedTuple):
-    """A rank to send to or to receive from, and how many bytes."""
+    """A rank to send to or to receive from, and the bytes of the message."""
 
     rank: int
     bytes: int
@@ -39,13 +39,12 @@ class Partner(NamedTuple):
 
 class Plan:
     """Collective over comm. destinations: the ranks to which this rank sends, with their bytes, as
-    {rank: bytes} or (rank, bytes) pairs; itself and 0 bytes are allowed. options: a scheduler ("auto",
-    "coloring") or a string ("scheduler=coloring executor=async", docs/reference/options.md); named ones
-    override it:
-    Plan(comm, d, "lp", executor="async").
+    {rank: bytes} or (rank, bytes) pairs; the rank itself and 0 bytes are allowed. options: a scheduler
+    ("auto", "coloring") or a string ("scheduler=coloring executor=async", docs/reference/options.md). Keyword
+    arguments override it: Plan(comm, d, "lp", executor="async").
 
     Raises Error, the same on all ranks: parse, invalid_argument, limit, mismatch, not_applicable, mpi.
-    Arguments that make no sense raise TypeError or ValueError on their rank, and Error on the others.
+    Arguments of a wrong kind raise TypeError or ValueError on their rank, and Error on the others.
     """
 
     __slots__ = ("_destinations", "_handle", "_num_ranks", "_sources")
@@ -85,10 +84,10 @@ class Plan:
         return self._sources
 
     def follow(self, destinations: Mapping[int, int] | Iterable[tuple[int, int]]) -> Plan:
-        """Collective. A plan for a matrix that has changed, with the options of this one, which stays as it
-        is. destinations: all of now, as for Plan(). With planning="distributed" and the scheduler
-        "distributed_coloring" only what has changed is planned, and figure("kept") says how many messages
-        have stayed where they were.
+        """Collective. Makes a plan for a changed matrix, with the options of this plan, which does not
+        change. destinations: all current ones, as for Plan(). With planning="distributed" and the scheduler
+        "distributed_coloring" only the changes are planned, and figure("kept") is the number of messages that
+        kept their phases.
 
         Raises as Plan() does; mismatch where ranks follow different plans.
         """
@@ -106,13 +105,13 @@ class Plan:
         return followed
 
     def follow_on(self, comm: MPI.Intracomm) -> Plan:
-        """Collective over comm, which has ranks of this plan only: those that are left after a death
-        (comm.Shrink() of mpi4py), or some of them, in any order. A plan for the messages among them, with
-        the options of this one, which stays as it is. Ranks get their numbers in comm; destinations keep
+        """Collective over comm, which consists of ranks of this plan, in any order: the ranks left after a
+        death (comm.Shrink() of mpi4py), or some of them. Makes a plan for the messages among these ranks,
+        with the options of this plan, which does not change. Ranks are numbered as in comm; destinations keep
         their order, without the ranks that are not in comm.
 
-        Raises as Plan() does; mismatch where ranks follow different plans; invalid_argument where a rank of
-        comm is none of the plan's.
+        Raises as Plan() does; mismatch where ranks follow different plans; invalid_argument if a rank of comm
+        does not belong to the plan.
         """
         if self._handle is None:
             raise Error("the plan was freed", "state")
@@ -126,18 +125,17 @@ class Plan:
         return followed
 
     def bind(self, send: Any, receive: Any, direction: str = "forwards") -> Exchange:
-        """Collective. Makes the exchange of these buffers, which must stay where they are until
-        Exchange.Free().
+        """Collective. Makes an exchange of these buffers, which must not move until Exchange.Free().
 
-        Either side is one of, on all ranks in the same form:
-          a buffer       for all partners, one message behind the other: as many bytes as they have together
-          a list of them one for each partner, with as many bytes as it has
-          [buffer, (counts, displs), datatype]    as in mpi4py, counts and displs for each partner, the type
-          also as "d";
-                                                  displs may be left out, and the type of a NumPy array
-        Partners are destinations (send) and sources (receive); backwards it is the other way round. A buffer
-        is a NumPy array, whatever has Python's buffer protocol, or DLPack in host memory; contiguous, and
-        writable to receive.
+        Each side has one of these forms, the same on all ranks:
+          a buffer           all messages, contiguous, with exactly their bytes
+          a list of buffers  one for each partner, with exactly its bytes
+          [buffer, (counts, displs), datatype]
+                             as in mpi4py: counts and displs for each partner; the type may also be "d".
+                             displs may be left out, as may the type of a NumPy array
+        Partners are destinations (send) and sources (receive); backwards the reverse. A buffer is a NumPy
+        array, an object with Python's buffer protocol, or DLPack in host memory. It must be contiguous, and
+        a receive buffer writable.
         """
         if self._handle is None:
             raise Error("the plan was freed", "state")
@@ -168,14 +166,16 @@ class Plan:
         return Exchange(handle, keep)
 
     def figure(self, name: str) -> float:
-        """One that nuice_plan_figure() has: phases, messages, phase_bytes, bound_phases, bound_bytes,
+        """A statistic of nuice_plan_figure() by name: phases, messages, phase_bytes, bound_phases,
+        bound_bytes,
         schedule_s, ..."""
         value = c_double()
         self._must(lib.nuice_plan_figure(self._handle, name_text(name), byref(value)))
         return value.value
 
     def text(self, name: str) -> str:
-        """One that nuice_plan_text() has: scheduler, executor, overridden, warning, advice, advice_json."""
+        """A string of nuice_plan_text() by name: scheduler, executor, overridden, warning, advice,
+        advice_json."""
         text = c_char_p()
         self._must(lib.nuice_plan_text(self._handle, name_text(name), byref(text)))
         return (text.value or b"").decode()
@@ -193,7 +193,7 @@ class Plan:
         return int(self.figure("phases"))
 
     def Free(self) -> None:
-        """Collective. Exchanges that are bound stay usable. Again: does nothing."""
+        """Collective. Exchanges that are bound stay usable. A second call does nothing."""
         if self._handle is None:
             return
         handle = c_void_p(self._handle)

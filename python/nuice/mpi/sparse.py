@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One call for what receivers do not know."""
+"""Messages that their receivers do not expect, in one call."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ for _name in ("sparse_alltoallv_f", "received_size", "received_message", "receiv
 def sparse_alltoallv(
     comm: MPI.Intracomm, messages: Mapping[int, Any] | Iterable[tuple[int, Any]], dtype: Any = np.uint8
 ) -> list[tuple[int, NDArray[Any]]]:
-    """Collective. messages: to which rank, which buffer, as {rank: buffer} or (rank, buffer) pairs; messages
-    to itself and several to one rank are allowed, empty ones are not sent. Returns (rank, array of dtype) for
-    each message received, by ascending rank, those of one rank in its order. Raises Error, the same on all
-    ranks: invalid_argument for a rank that does not exist; arguments that make no sense raise TypeError or
+    """Collective. messages: {rank: buffer}, or (rank, buffer) pairs; messages to the rank itself and several
+    to one rank are allowed, empty ones are not sent. Returns (rank, array of dtype) for each message
+    received, sorted by rank; those of one rank are in its order of sending. Raises Error, the same on all
+    ranks: invalid_argument for a rank that does not exist. Arguments of a wrong kind raise TypeError or
     BufferError on their rank.
     """
     fortran, handle = fortran_handle(comm), c_void_p()

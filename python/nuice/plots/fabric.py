@@ -30,9 +30,9 @@ def link_loads(matrix: CommMatrix, network: Topology) -> NDArray[np.float64]:
 
 
 def draw_fabric(matrix: CommMatrix, network: Topology, title: str = "") -> Figure:
-    """Left: where ranks hang below, links redder the more they carry. Right: the busiest links by name.
+    """Left: the network, with links redder the more they carry. Right: the busiest links by name.
 
-    In units of what the busiest port carries: above 1 a link, not a port, sets the pace. ValueError for
+    Loads are relative to the busiest port: above 1 a link, not a port, is the bottleneck. ValueError for
     a network without links, such as a crossbar.
     """
     if network.num_links == 0:

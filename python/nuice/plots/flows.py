@@ -18,7 +18,7 @@ _TITLES = {"mach": "Mach number", "pressure": "pressure", "density": "density"}
 
 
 def draw_flow(flow: Flow, value: str = "mach") -> Figure:
-    """The whole flow and what is near the profile (or the same twice as large), coloured by value."""
+    """The whole flow, and an enlarged part (near the profile, if there is one), coloured by value."""
     from matplotlib.tri import Triangulation
 
     figure = new_figure(13, 6)

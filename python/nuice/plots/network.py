@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def draw_network(network: Mapping[str, Any]) -> Figure:
-    """Above: every exchange's time, and retransmissions. Below: what each port carried, by both.
+    """Above: time and retransmissions of every exchange. Below: the traffic of each port, with MPI and NUICE.
 
-    network: what nuice demo writes to network.json.
+    network: the contents of network.json, which nuice demo writes.
     """
     methods = network["methods"]
     longest_s = max(max(m["times_s"]) for m in methods)

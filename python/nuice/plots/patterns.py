@@ -25,7 +25,8 @@ MAX_NUMBERED_PARTS = 128
 def draw_mesh(mesh: Mesh, owner: NDArray[np.int64], num_parts: int) -> Figure:
     """The whole mesh and the part near the profile; white: triangles between parts, which make the messages.
 
-    Parts that touch have different colours. Up to eight parts have one each and a legend, more have numbers.
+    Adjacent parts have different colours. Up to eight parts have one colour each and a legend; more parts
+    have numbers.
     """
     figure = new_figure(13, 6.4)
     colours = [COLOURS[i] for i in _colour_numbers(mesh, owner, num_parts)]

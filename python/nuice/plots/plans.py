@@ -130,7 +130,7 @@ def _draw_phases(axes: Any, ends: NDArray[np.float64], longest: float) -> None:
 def draw_comparison(comparisons: Sequence[Comparison], title: str = "schedulers compared") -> Figure:
     """Phases, bytes over bound, and planning time of every applicable scheduler.
 
-    Those that made the same schedule are one row, with the time of the quickest."""
+    Schedulers that made the same schedule share a row, with the time of the fastest."""
     groups = _same_schedules(comparisons)
     names = [textwrap.fill(", ".join(c.scheduler for c in group), 26) for group in groups]
     figures = [min((c.figures() for c in group), key=lambda f: f["plan_seconds"]) for group in groups]

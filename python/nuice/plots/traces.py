@@ -36,7 +36,7 @@ def plan_bars(exchange: ExchangeTrace) -> list[tuple[int, int, float, float]]:
 
 
 def draw_trace(exchange: ExchangeTrace, run: Run) -> Figure:
-    """Two panels: what happened (a transfer lasts from its start until it is there) and the plan."""
+    """Two panels: the exchange (a transfer lasts from its start to its arrival) and the plan."""
     factor, unit = time_unit(run.seconds)
     num_ranks = exchange.num_ranks
     panel = min(max(0.24 * num_ranks, 1.9), 7.5)

@@ -32,7 +32,7 @@ class Arrivals {
   void add_receive(Rank from, std::span<const Rank> sources, std::span<const Segment> lies_at = {});
   /// Those that are told of what comes, unless they are null. Before add_receive().
   void tell(Copies* copies) { copies_ = copies; }
-  /// A message that comes in so many pieces that are reported by land_piece().
+  /// A message that arrives in this number of pieces, which land_piece() reports.
   void expect_pieces(Rank source, std::int64_t count);
   /// The place of a source among all by rank, for land_piece(). Requires that it is one.
   std::size_t index_of(Rank source) const;

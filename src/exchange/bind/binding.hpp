@@ -18,19 +18,19 @@ namespace nuice::mpi {
 /// Mbit/s: 5 ms): at most 1/16 of the time of a longer message.
 constexpr Bytes most_chunks = 16;
 
-/// The bytes of a piece of a message of so many; all of them where it is not cut. chunk: RunSettings::chunk_bytes.
+/// The bytes of a piece of a message of this size; all of them if it is not cut. chunk: RunSettings::chunk_bytes.
 constexpr Bytes piece_bytes_of(Bytes message, Bytes chunk) {
   return chunk > 0 && message <= most_chunks * chunk ? chunk : message;
 }
 
-/// What the executors are told besides their table. Equal on all ranks but for copies.
+/// What executors get in addition to their table. Equal on all ranks except for copies.
 struct RunSettings {
   int max_sends = 0;
   int phases_in_flight = 1;
   Bytes early_bytes = 0;     ///< Of a message, still to come when notice is given.
   Bytes chunk_bytes = 0;     ///< Of messages of a few such pieces, by the executor async; 0: whole.
   Copies* copies = nullptr;  ///< Of the memory that the layout names; null: it is the user's own.
-  Bytes piece_bytes = 0;     ///< Messages of plain bytes travel in pieces of so many, on all ranks; 0: whole.
+  Bytes piece_bytes = 0;  ///< Messages of plain bytes travel in pieces of this size, on all ranks; 0: whole.
   Bytes most_pieces = max_bytes;  ///< Messages of more are whole.
   std::span<const Rank> whole_with = {};  ///< Ascending: messages between these ranks and this one are whole, too.
   /// Segments of a transfer travel as messages of their own, on all ranks: the processor must not pack them.

@@ -6,7 +6,7 @@
 // whatever c is. Sender and receiver have the same c and the same bytes per element, which is verified pair by pair; then
 // they cut alike.
 //
-// A transfer is one MPI message of a derived datatype. Where a message has so many bytes that packing them costs more than
+// A transfer is one MPI message of a derived datatype. If a message has more bytes, so that packing them costs more than
 // more start-ups, and no field of any rank has gaps (those MPI must pack anyway, and packs better together), it is one
 // message per field.
 //

@@ -17,7 +17,7 @@
 
 namespace nuice::mpi {
 
-/// One behind the other, as they travel.
+/// Contiguous, as they travel.
 using Places = std::vector<Segment>;
 
 /// Elements that come before byte `offset` of `whole` bytes, which hold `count` elements; rounded down.
@@ -43,7 +43,7 @@ struct Layout {
     Bytes bytes;  ///< Likewise.
   };
   using ByRank = std::vector<Place>;  ///< Ascending; those of a rank as they travel.
-  /// Bytes of fields for so many bytes of the plan, the same for all messages of all ranks.
+  /// Bytes of fields for a number of bytes of the plan, the same for all messages of all ranks.
   struct Ratio {
     Bytes fields = 1;
     Bytes plan = 1;
@@ -61,7 +61,7 @@ struct Layout {
   /// Appends where bytes [offset, offset + bytes) of the message to this partner are, or of that from it will be. A partner
   /// that is none, or an empty range, adds nothing.
   void find(Rank partner, bool is_send, Bytes offset, Bytes bytes, Places& places) const;
-  /// What so many bytes of the plan take where they are forwarded.
+  /// The bytes that forwarding takes for a number of bytes of the plan.
   Bytes scaled(Bytes plan_bytes) const { return share(ratio.fields, plan_bytes, ratio.plan); }
   /// Whether both ends of every message hold it as plain bytes in one place.
   bool is_bytes() const { return are_all_bytes && in_one_place; }

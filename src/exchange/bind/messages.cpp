@@ -208,7 +208,7 @@ std::vector<std::int64_t> exchange_counts(const Communicator& comm, const Layout
   return exchange_numbers(comm, std::move(mine), sends, count, receives);
 }
 
-/// So many elements.
+/// A number of elements.
 void join(Layout::Place& place, std::int64_t elements, std::vector<Datatype>& types) {
   const std::int64_t each = place.all.count / elements;
   if (each == 1) return;

@@ -13,7 +13,7 @@
 
 namespace nuice::mpi {
 
-/// Above so many bytes a message of parts is left to MPI: copying once more costs as much as what it saves. A
+/// Above this size a message of parts is left to MPI: copying once more costs as much as what it saves. A
 /// forwarded one has many small parts, for which MPI takes twice as long (docs/adr/0011), one of fields a few
 /// large ones (bench/run.py fields).
 constexpr Bytes packed_message_bytes = 16384;

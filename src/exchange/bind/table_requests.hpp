@@ -13,7 +13,7 @@
 
 namespace nuice::mpi {
 
-/// So many receives and sends from the first on.
+/// A number of receives and sends, from the first on.
 struct RequestCount {
   std::size_t receives = 0;
   std::size_t sends = 0;
@@ -25,8 +25,7 @@ struct TableRequests {
   std::vector<Datatype> types;
   Requests receives;
   Requests sends;
-  PackedMessages
-      packed_receives;  // whoever starts sends gathers them first, whoever takes a receive scatters it
+  PackedMessages packed_receives;  // gathered before a send starts, scattered when a receive has completed
   PackedMessages packed_sends;
   std::vector<Rank> receive_from;  // by receive
   std::vector<Rank> send_to;       // by send
@@ -52,7 +51,7 @@ struct TableRequests {
 };
 
 /// synchronous: the sends complete only when they are being received. tail_bytes: above 0, messages of plain bytes in one
-/// place and at least twice as long are two requests, of which the second has so many bytes. Tells the arrivals what each
+/// place and at least twice as long are two requests, of which the second has tail_bytes. Tells the arrivals what each
 /// receive brings.
 TableRequests make_requests(const Binding& binding, bool synchronous, Bytes tail_bytes = 0);
 

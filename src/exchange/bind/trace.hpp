@@ -27,7 +27,7 @@ class Trace {
     sent,     // to partner: on its way from here on
     landed,   // from partner: a transfer is here
     message,  // from partner: a message is here as a whole
-    step,     // so many steps are over
+    step,     // a number of steps is over
     over,
   };
 

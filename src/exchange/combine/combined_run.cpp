@@ -155,7 +155,7 @@ void CombinedRun::write() {
   for (RankLine* const rank : writes_for_) tell(*rank, half_);
 }
 
-/// Who writes a block next waits until this rank has finished, so its count may begin anew.
+/// The next writer of a block waits until this rank has finished, so its count may restart.
 void CombinedRun::send_blocks() {
   if (num_sent_ == outgoing_.size()) return;
   std::size_t end = block_of_.size();
@@ -204,7 +204,7 @@ void CombinedRun::read() {
     if (!group.is_taken && has_reached(*group.says, number_)) take(group);
 }
 
-/// Whoever is still about to tell this rank of what it has read already must have done so before the count begins anew.
+/// A rank that has yet to report what it has read must have done so before the count restarts.
 void CombinedRun::finish() {
   if (!is_all_here() || !has_sent() || num_taken_ < groups_.size()) return;
   state_ = State::over;
@@ -225,7 +225,7 @@ void CombinedRun::go_on() {
     let_mpi_go_on(*parts_.comm, parts_.tag);
 }
 
-/// Whoever has requests looks for them, as MPI does; who has none sleeps until what it waits for is here.
+/// A rank with requests polls them, as MPI does; one without sleeps until its data has arrived.
 void CombinedRun::wait_a_little() {
   if (num_active_ > 0 || !others_are_over_) {
     patience_.found_nothing();

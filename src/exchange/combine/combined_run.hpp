@@ -4,12 +4,12 @@
 // the network at most. What is too large for that travels by the executor of the plan.
 //
 //   start:    leaders start their receives, into the shared memory; all write; the other executor starts
-//   advance:  leaders: send a block when all have written it; when one has come, tell those who have something in it
+//   advance:  leaders: send a block when all have written it; when one has come, notify the ranks with messages in it
 //             all: read when everything is here
 //
-// Who leads is fixed (HostGroup). Other ranks call MPI only once in a while, and sleep while they wait.
+// The leaders are fixed (HostGroup). Other ranks call MPI only once in a while, and sleep while they wait.
 //
-// Why no rank waits for ever: receives and writing wait for nothing but that those who read the same half two exchanges
+// Why no rank waits forever: receives and writing wait only until the ranks that read the same half two exchanges
 // before have finished it. So when all ranks have started, all write; so all blocks are sent, to receives that are
 // started; in the end all are here, and all read.
 //

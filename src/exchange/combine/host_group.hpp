@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ranks of this rank's host, and who of each host exchanges with which other host.
+// The ranks of this rank's host, and which rank of each host exchanges with which other host.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@ namespace nuice::mpi {
 
 class HostGroup {
  public:
-  /// Collective over comm. leaders: so many ranks of a host at most lead; 0: all.
+  /// Collective over comm. leaders: maximum number of leading ranks of a host; 0: all.
   HostGroup(const Communicator& comm, Hosts hosts, int leaders);
 
   const Hosts& hosts() const { return hosts_; }

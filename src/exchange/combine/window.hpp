@@ -2,7 +2,7 @@
 // What the ranks of a host tell each other in the memory that they share. Exchanges are numbered from 1 on; every second
 // one uses the same half of the memory, so a rank may be one exchange ahead of the others.
 //
-// A half is written again when all who read it have finished the exchange before the last: finished >= number - 2.
+// A half is written again when all its readers have finished the exchange before the last: finished >= number - 2.
 #pragma once
 
 #include <array>
@@ -42,7 +42,7 @@ struct Window {
                                std::size_t half) {
     return ranks * sizeof(RankLine) + (outgoing + incoming) * sizeof(BlockLine) + 2 * half;
   }
-  /// In zeroed memory of so many bytes.
+  /// In zeroed memory of bytes_for() bytes.
   Window(std::byte* memory, std::size_t num_ranks, std::size_t num_outgoing, std::size_t num_incoming,
          std::size_t half)
       : ranks(reinterpret_cast<RankLine*>(memory), num_ranks),

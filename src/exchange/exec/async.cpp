@@ -3,7 +3,7 @@
 //
 //   post all receives; start all sends; wait for all
 //
-// With AsyncOptions::max_sends at most so many sends are under way, each of them synchronous, so that a receiver that is
+// With AsyncOptions::max_sends at most that number of sends is active, each of them synchronous, so that a receiver that is
 // slow to post cannot overflow (strip mining, 003 s.3.1): whenever one is received, the next one takes its place.
 #include <algorithm>
 #include <utility>

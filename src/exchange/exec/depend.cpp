@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Executor depend: a transfer leaves when those before it on its ports and links are nearly through (docs/adr/0020).
+// Executor depend: a transfer starts when the previous ones on its ports and links are nearly complete (docs/adr/0020).
 //
-//   start:   post all receives, of messages and of notices; start the sends that wait for nobody
+//   start:   post all receives, of messages and of notices; start the sends that wait for no rank
 //   when the first part of a message is here (all but early_bytes): tell the senders that wait for it
 //   when a send's last notice is here: start it
 //
-// Why no rank waits for ever: all receives are posted by start(), so what is sent arrives; a send waits for receives of
+// Why no rank waits forever: all receives are posted by start(), so what is sent arrives; a send waits for receives of
 // earlier phases only (dependencies.hpp), so the sends of the first phase leave, then by induction those of every other.
 // Why pieces land where they belong: of two transfers between the same ranks the later one also waits until the earlier one
 // has been started.
@@ -25,7 +25,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// The phase of the transfer that is waited for no more, and whom it goes to.
+/// The phase and the destination of the transfer that is no longer waited for.
 using NoticeText = std::array<int, 2>;
 
 using Key = std::pair<PhaseId, Rank>;
@@ -76,7 +76,7 @@ class Depend : public Run {
 
  private:
   struct Outgoing {
-    Key key;  // whom it goes to
+    Key key;  // its destination
     std::size_t begin = 0;
     std::size_t end = 0;                  // of the sends
     std::size_t next_of_same = no_index;  // the next one to the same rank
@@ -84,7 +84,7 @@ class Depend : public Run {
     int waits = 0;                        // of these, in the running exchange
   };
   struct Incoming {
-    Key key;                      // who sends it
+    Key key;                      // its source
     int heads = 0;                // receives that come before notice is given
     int heads_left = 0;           // of these, in the running exchange
     std::size_t first_given = 0;  // of the notices to others

@@ -149,7 +149,7 @@ void Exchange::State::give_up(const Error& error) {
   throw Error(told);
 }
 
-/// One line: whoever forgets wait() reads buffers that are not filled, and nothing else tells.
+/// One line: a program without wait() reads buffers that are not filled, and gets no other hint.
 void Exchange::State::say_forgotten(const char* what) const noexcept {
   static std::atomic<bool> is_said = false;
   if (std::uncaught_exceptions() > 0 || is_said.exchange(true)) return;
@@ -166,11 +166,11 @@ void Exchange::State::finish_quietly() noexcept {
   try {
     guarded([this] { advance(true); });
   } catch (const Error&) {
-    // A destructor has nobody to tell.
+    // A destructor cannot report it.
   }
 }
 
-/// Sends that nobody has taken may still be read, and so may what they are read from: one that was given up is left to MPI as
+/// Sends that no rank has received may still be read, and so may what they are read from: one that was given up is left to MPI as
 /// it is, with its memory. (Open MPI also ends the program when a request fails after it was freed.)
 void Exchange::State::release(std::unique_ptr<State> state) noexcept {
   if (!state) return;

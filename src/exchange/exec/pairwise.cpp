@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Executor pairwise: synchronous exchanges (001 s.3.2, fig. 2), as the CM-5 and the iPSC/860 had them.
 //
-//   for every phase:  if this rank sends to whom it receives from:
+//   for every phase:  if this rank sends to the rank it receives from:
 //                       the lower one receives, then sends; the other one sends, then receives
 //                     else: it receives and sends at once
 //
-// Sends are synchronous, and a receive is posted when its turn comes: nobody runs ahead of a partner.
+// Sends are synchronous, and a receive is posted in its phase: no rank runs ahead of a partner.
 //
-// Why no rank waits for ever: look at the ranks in the lowest phase that is not over. Their partners are in it too, or past
+// Why no rank waits forever: look at the ranks in the lowest phase that is not over. Their partners are in it too, or past
 // it and so through with them. Of two that exchange, one waits for a message that the other is sending; all others have
 // posted their receives before they wait for their sends. So some message of this phase can always move.
 #include <utility>

@@ -6,7 +6,7 @@
 // start, and those of phase p + K when phase p is done. K = 1 has one sender at a port, where the schedule has one; more
 // hide what it takes to notice that a phase is over. What forwards goes one phase at a time, since it must have arrived.
 //
-// Why no rank waits for ever: sends only leave earlier than with K = 1, and nobody waits for more (steps.hpp).
+// Why no rank waits forever: sends only leave earlier than with K = 1, and no rank waits for more (steps.hpp).
 #include <algorithm>
 #include <utility>
 
@@ -28,7 +28,7 @@ class Overlapped : public Steps {
     start_sends(begin, end_of_sends_in(step()));
   }
 
-  /// Of those that are under way while `step` is.
+  /// Of those that are active while `step` is.
   std::size_t end_of_sends_in(std::size_t step) const {
     return sends_end(std::min(num_steps() - step, in_flight_) + step - 1);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What an executor makes of a bound plan, and the table of those that run on MPI.
 //
-// To add one: a file beside this one with a class for its runs and a bind function, a row in table.cpp, and a row in
+// To add one: a file in this folder with a class for its runs and a bind function, a row in table.cpp, and a row in
 // src/core/executors.cpp. Most go step by step and begin with Steps (steps.hpp).
 #pragma once
 
@@ -39,7 +39,7 @@ class Run {
   virtual bool next(bool block) = 0;
   /// Steps and requests that have come to an end, since bind(). While this stands still nothing moves.
   virtual std::int64_t num_events() const = 0;
-  /// While it is under way, after follow(): "rank 2, rank 3".
+  /// While it is active, after follow(): "rank 2, rank 3".
   virtual std::string waits_for() const = 0;
   /// After an error: nothing that comes from now on is written into the user's memory. Sends cannot be called back.
   virtual void cancel() noexcept = 0;

@@ -5,7 +5,7 @@
 //   start:   start all receives; begin the first step: start its sends
 //   advance: while the step's sends and receives are complete: begin the next step
 //
-// Why no rank waits for ever: all receives are posted before anything else, so the sends of a rank's step p complete as soon
+// Why no rank waits forever: all receives are posted before anything else, so the sends of a rank's step p complete as soon
 // as their receivers have called start(). By induction on p, when all ranks have begun step p - 1 and wait for it, its
 // sends and receives complete, so all ranks come to step p. (Executors that start receives later have a proof of
 // their own.)

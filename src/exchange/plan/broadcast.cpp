@@ -3,8 +3,8 @@
 // Bound, it is an exchange whose first step is the receive and whose other steps are one send each, or one with all
 // sends (executors that send all at once).
 //
-// Cost: three broadcasts of options, O(ranks) planning. Why nobody waits forever: the receive is posted
-// first, and who sends in step s has received in an earlier one.
+// Cost: three broadcasts of options, O(ranks) planning. Why no rank waits forever: the receive is posted
+// first, and a rank that sends in step s has received in an earlier one.
 #include <algorithm>
 #include <array>
 #include <cstdint>

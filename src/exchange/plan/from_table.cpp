@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Plans for schedules that others made. The ranks' tables are put together to the whole schedule again: the
 // senders' halves make it, nuice::check() judges it (also every hop of what is forwarded), and cutting it
-// anew must give the receivers' halves.
+// again must give the receivers' halves.
 #include <algorithm>
 #include <string>
 #include <tuple>

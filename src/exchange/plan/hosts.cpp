@@ -25,7 +25,7 @@ void Plan::Planner::find_hosts(const PlanOptions& options) {
     shares_ports = hosts->any_shared();
     if (shares_ports) view.near = hosts->ranks_beside(comm->rank());
   });
-  // Whoever names a network says what its ports are. On one host there are none.
+  // A named network determines the ports. On one host there are none.
   const bool has_no_ports = !options.topology.empty() || info.num_hosts == 1;
   if (is_asked && has_no_ports && !options.combine) hosts.reset();
 }

@@ -61,7 +61,7 @@ const std::array option_table{
         Seconds<O>{NUICE_AT(watchdog_s)}},
     Row{"parts", "messages leave one by one, when the program says that they are ready",
         Flag<O>{NUICE_AT(parts)}},
-    Row{"trace", "a folder where every rank writes what its exchanges did, and when (nuice trace)",
+    Row{"trace", "a folder into which every rank writes a trace of its exchanges (nuice trace)",
         Text<O>{NUICE_AT(trace)}},
     Row{"environment", "whether NUICE_OPTIONS of rank 0 overrides the program",
         Flag<O>{NUICE_AT(environment)}},
@@ -177,9 +177,7 @@ void check_options(const PlanOptions& options) {
     if (const std::string why = why_not_option(row, options); !why.empty())
       refuse("option " + std::string(row.name) + " " + why);
   if (options.combine && options.hosts.empty())
-    refuse(
-        "option combine makes one message of what one host sends another: say which ranks share a host "
-        "(hosts)");
+    refuse("option combine needs to know which ranks share a host: set the option hosts");
   if (options.shared_memory && options.hosts.empty())
     refuse("option shared_memory is for messages that stay on a host: say which ranks share a host (hosts)");
   if (std::ranges::find(switch_words, options.trace) != switch_words.end())

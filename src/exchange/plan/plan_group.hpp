@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The plans of one communicator. They share a duplicate of it, on which each exchange has tags of its own: MPICH has 2,048
 // communicators. Plans that watch (PlanOptions::watchdog_s, an MPI that tells of deaths) have one each, as it may be given up; when
-// nobody uses it any more, on no rank, the next of them takes it. So programs whose plans change make no communicators: each takes
+// no rank uses it any more, the next of them takes it. So programs whose plans change make no communicators: each takes
 // MPI milliseconds on a slow network, and a death meanwhile ends all ranks (Open MPI 5.0.11: ompi_comm_revoke_local()).
-// Ranks that bind different plans, or of which one makes a plan, would wait for each other for ever; before anything else they
+// Ranks that bind different plans, or of which one makes a plan, would wait for each other forever; before anything else they
 // compare on a common communicator what they are about to do.
 //
 // Both are made with the first plan, and an attribute of the user's communicator keeps them as long as that lives: so all
 // ranks have them or none has.
 // Cost: an allreduce per plan but the first and one per bind; two duplicates per communicator of the user's, and one for each
-// plan or halo beside others that watches.
+// plan or halo with a watchdog, in addition to others.
 #pragma once
 
 #include <mpi.h>
@@ -72,7 +72,7 @@ class PlanGroup {
 
   /// The new plan's number: 1, 2, ... in the order in which they are made, the same on all ranks.
   std::int64_t add() { return ++num_members_; }
-  /// Collective. Plans to come share it, or if it watches the next one takes it when nobody uses it.
+  /// Collective. Plans to come share it, or if it has a watchdog, the next one takes it when no rank uses it.
   void share(const std::shared_ptr<TagSpace>& tags);
   /// Collective. Throws Error, the same on all ranks: mismatch unless all of them are here with the same plan and call; state
   /// where the plan was freed, be it on one rank; a rank's refusal, if there is one. Returns a communicator that will do: the shared one, if on all ranks it is there
@@ -92,7 +92,7 @@ class PlanGroup {
     std::shared_ptr<TagSpace> tags;
     bool is_idle() const { return tags.use_count() == 1 && tags->comm.use_count() == 1; }
   };
-  /// The lowest number of one that nobody uses on this rank; -1: none.
+  /// The lowest number of an unused one on this rank; -1: none.
   std::int64_t first_idle();
 
   Communicator comm_;
@@ -127,7 +127,7 @@ struct Membership {
     group->require_same({number, call, plan_is_freed}, watchdog_s, &on_device);
     return on_device;
   }
-  /// In the place of require_same(): all ranks throw it.
+  /// Instead of require_same(): all ranks throw it.
   void refuse(const Error& why) const {
     group->require_same({number, {Form::none}, plan_is_freed, &why}, watchdog_s);
   }

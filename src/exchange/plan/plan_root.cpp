@@ -51,7 +51,7 @@ struct SliceBlock {
   Rank rank_of(std::size_t slice) const { return begin + static_cast<Rank>(slice); }
 };
 
-/// So many at once at most: rank 0 walks through the schedule once for each block, and holds the slices of one.
+/// The maximum number at once: rank 0 walks through the schedule once for each block, and holds the slices of one.
 Rank block_size(Rank num_ranks) { return std::max<Rank>(64, (num_ranks + 15) / 16); }
 
 /// All that rank 0 needs memory for.

@@ -16,7 +16,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// A writer looks at its reader's counter once in so many exchanges: 1/16 of a cache line passed per exchange.
+/// A writer looks at its reader's counter once in this number of exchanges: 1/16 of a cache line passed per exchange.
 constexpr Number most_slots = 16;
 /// More slots let a rank run ahead, which is worth less memory than this: 16 slots for 4 messages of 4 KiB
 /// (docs/adr/0043).

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Short messages between ranks of a host go through mailboxes in memory that they share, without MPI: one copy in, one copy out.
-// What is larger, or leaves the host, travels beside them, by the executor of the plan.
+// What is larger, or leaves the host, travels at the same time, by the executor of the plan.
 //
 //   start:    write all; the other executor starts
 //   advance:  read what has come; see whether there is room for the next exchange; the other executor goes on
 //
 // An exchange is not over before there is room to write the next one. So start() never waits: a rank that has started and is busy with
-// something else, as a receive of the program's, keeps nobody waiting.
+// something else, as a receive of the program's, keeps no rank waiting.
 //
-// Why no rank waits for ever: reading exchange k waits for start() of its writers, and room for k + 1 for those who read k + 1 - slots,
+// Why no rank waits forever: reading exchange k waits for start() of its writers, and room for k + 1 for the readers of k + 1 - slots,
 // which is before k. So when all ranks have started k, all is written, all is read, and there is room.
 //
 // Cost of a message: its bytes twice, and one cache line that passes from one core to another. A reader says once an exchange that it

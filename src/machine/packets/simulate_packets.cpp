@@ -30,8 +30,8 @@ constexpr std::size_t most_drawn = 16;  // paths of a transfer
 void require_lossless(const Machine& machine) {
   if (machine.switching == Switching::packet && machine.duplex == Duplex::full) return;
   throw Error(ErrorCode::not_applicable, "machine " + machine.name +
-                                             ": the packet simulator knows networks of packets and ports "
-                                             "that send and receive at the same time only");
+                                             ": the packet simulator needs a packet network whose ports "
+                                             "send and receive at the same time");
 }
 
 class Run {

@@ -91,9 +91,8 @@ const DiscoveryWay& agreed_way(const Communicator& comm, std::string_view mine) 
                           : comm.num_ranks() <= most_ranks_counted ? "count"
                                                                    : "consensus");
     if (way->ask == nullptr)
-      throw Error(
-          ErrorCode::not_applicable,
-          "discovery " + std::string(mine) + " goes by active messages: drs::mpi::World::sources offers it");
+      throw Error(ErrorCode::not_applicable,
+                  "discovery " + std::string(mine) + " uses active messages: call drs::mpi::World::sources");
     if (mine != first.data())
       throw Error(ErrorCode::mismatch, "the way of discovery differs: " + std::string(first.data()) +
                                            " on rank 0, " + std::string(mine) + " on rank " +

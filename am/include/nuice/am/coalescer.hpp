@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Coalescing: small items for the same rank travel together and are handed to the same handler one by one.
+// Coalescing: small items for the same rank travel together, and the same handler gets them one by one.
 //
 //   am::Coalescer<Cell> cells(ep, visit, {.buffer_bytes = 4096});
 //   cells.push(dst, Cell{3, 4});     // any number of times, in handlers too
@@ -7,10 +7,10 @@
 //   cells.push_each(n, [&](std::size_t i) noexcept { return owner[i]; }, [&](std::size_t i) noexcept { return ...; });
 //   cells.flush();                   // or ep.quiesce(), which flushes every coalescer
 //
-// A buffer leaves when the next item does not fit (size), when it is max_age_us old (age; looked at while polling),
-// or on flush (request). Order: as if the items were sent when their buffer left; a send() to the same rank may
-// overtake items that still wait. A handler that throws at an item drops the rest of its buffer. An item costs its
-// bytes, no header; 2-8 KiB suffice in most cases (measurements.md).
+// A buffer is sent when the next item does not fit, when it is max_age_us old (checked while polling), or on
+// flush. Order: as if the items were sent when their buffer is; a send() to the same rank may overtake items
+// that still wait. If a handler throws at an item, the rest of the buffer is dropped. An item costs its
+// bytes, without a header; buffers of 2 to 8 KiB suffice in most cases.
 #pragma once
 
 #include <algorithm>
@@ -28,20 +28,22 @@ namespace nuice::am {
 class HostRelay;
 
 struct CoalescerOptions {
-  std::size_t buffer_bytes = 4096;  ///< For each destination that is used; at most max_message_bytes().
+  std::size_t buffer_bytes = 4096;  ///< Buffer of each destination in use; at most max_message_bytes().
   double max_age_us = 0;            ///< 0: no limit.
-  /// Items for other hosts take two hops (host_relay.hpp): buffer_bytes then is for all ranks of a host together.
+  /// With a relay items for other hosts take two hops (host_relay.hpp), and buffer_bytes is for all ranks of
+  /// a host together.
   const HostRelay* relay = nullptr;
 };
 
-/// What does not depend on the type of the items.
+/// The part that does not depend on the type of the items.
 class CoalescerBase {
  public:
   CoalescerBase(const CoalescerBase&) = delete;
   CoalescerBase& operator=(const CoalescerBase&) = delete;
   ~CoalescerBase();
 
-  /// Sends what waits for dst, for all. Progress as Endpoint::send. An error of a handler is thrown when all have left.
+  /// Sends the waiting items for dst, or for all ranks. Progress as Endpoint::send. An error of a handler is
+  /// thrown when all items have been sent.
   void flush(Rank dst);
   void flush();
 
@@ -52,7 +54,7 @@ class CoalescerBase {
     std::unique_ptr<std::byte[]> memory;
   };
   CoalescerBase(Endpoint& endpoint, std::uint16_t id, std::size_t item_bytes, CoalescerOptions options);
-  /// Makes room and adds the item. Throws Error invalid_argument for a rank outside.
+  /// Makes room and adds the item. Throws Error invalid_argument for an invalid rank.
   void push_slowly(Rank dst, const void* item);
 
   EndpointCore& core_;
@@ -78,20 +80,22 @@ class CoalescerBase {
   std::chrono::steady_clock::time_point last_flush_;
 };
 
-/// For one handler. The endpoint must be sealed, and outlive it. Destroying it with items inside loses them.
+/// A coalescer for one handler. The endpoint must be sealed, and outlive it. Items that it holds when it is
+/// destroyed are lost.
 template <Argument A>
 class Coalescer : public CoalescerBase {
  public:
-  /// Throws Error invalid_argument unless buffer_bytes holds an item and is at most max_message_bytes(), with a relay an item
-  /// and 4 bytes for each rank of the largest host and 2 bytes more; state before seal().
+  /// buffer_bytes must hold an item (with a relay an item, 4 bytes for each rank of the largest host, and 2
+  /// bytes more) and be at most max_message_bytes(). Throws Error invalid_argument otherwise; state before
+  /// seal().
   Coalescer(Endpoint& endpoint, Handler<A> handler, CoalescerOptions options = {})
       : CoalescerBase(endpoint, handler.id, sizeof(A), options) {
     static_assert(wire_bytes<A> != 0, "count empty items instead of sending them");
     static_assert(alignof(A) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
   }
 
-  /// Adds an item for dst. Progress as Endpoint::send, when a full buffer leaves. An error of a handler that ran
-  /// meanwhile is thrown when the item has been added.
+  /// Adds an item for dst. If a full buffer is sent, progress is as in Endpoint::send. An error of a handler
+  /// that ran meanwhile is thrown when the item has been added.
   [[gnu::always_inline]] void push(Rank dst, const A& item) {
     if (static_cast<std::size_t>(dst) >= buffers_.size() ||
         buffers_[static_cast<std::size_t>(dst)].next == buffers_[static_cast<std::size_t>(dst)].end)
@@ -104,8 +108,8 @@ class Coalescer : public CoalescerBase {
     buffer.next += sizeof(A);
   }
 
-  /// As push(dst, item(i)) for all i from 0 to below count, but whether there is room is asked once for a buffer. item must not
-  /// throw nor use the endpoint.
+  /// As push(dst, item(i)) for all i in 0 .. count - 1, but checks for room once per buffer. item must not
+  /// throw or use the endpoint.
   template <typename Item>
   void push_all(Rank dst, std::size_t count, Item&& item) {
     static_assert(std::is_nothrow_invocable_r_v<A, Item&, std::size_t>, "item(i) must be noexcept");
@@ -126,9 +130,9 @@ class Coalescer : public CoalescerBase {
     }
   }
 
-  /// As push(dst(i), item(i)) for all i from 0 to below count, in half the time or less: places are found for many items before any is
-  /// written, as a processor that does both alternately waits for every place. Neither may throw nor use the endpoint; dst(i) may be
-  /// asked twice.
+  /// As push(dst(i), item(i)) for all i in 0 .. count - 1, in half the time or less: it finds the places of
+  /// many items before it writes any, because a processor that alternates between both waits for every place.
+  /// dst and item must not throw or use the endpoint; dst(i) may be called twice.
   template <typename Dst, typename Item>
   void push_each(std::size_t count, Dst&& dst, Item&& item) {
     static_assert(std::is_nothrow_invocable_r_v<Rank, Dst&, std::size_t>, "dst(i) must be noexcept");

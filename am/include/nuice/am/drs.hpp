@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // DRS_N: distributed random scheduling that avoids node contention (004 s.4, fig. 5), and Generate_Recv (004 fig. 1).
-// There is no table and no planning: before a rank sends a message it asks the receiver, which lets one in at a time.
+// There is no table and no planning: before a rank sends a message it asks the receiver, which grants one at
+// a time.
 //
-//   am::Endpoint ep(am::mpi::connect(MPI_COMM_WORLD));      // nuice/mpi/drs.hpp does this much for you
+//   am::Endpoint ep(am::mpi::connect(MPI_COMM_WORLD));      // nuice/mpi/drs.hpp does these three lines for
+//   you
 //   drs::Exchanger exchanger(ep);                              // registers its handlers: before seal(), on every rank
 //   ep.seal();
-//   std::vector<Partner> sources = exchanger.sources(destinations);      // ranks that send to this rank, and how much
+//   std::vector<Partner> sources = exchanger.sources(destinations);      // ranks that send to this rank,
+//   with their bytes
 //   drs::Exchange exchange = exchanger.bind(destinations, sources, send, receive);
 //   for (...) { exchange.start(); /* work */ exchange.wait(); }
 //   exchange.free();
 //
-// Errors: "Collective" calls fail on all ranks with the same Error, or on none. What handlers throw meanwhile, those of the
-// program and those that refuse a bad message, comes when the work is done: from test() and wait() that made the progress,
-// whichever exchange it was for; from the next call that makes progress where it came up in a collective call or in
-// a destructor. Of several the first. The exchanges are not disturbed. Only an error of the transport or of MPI ends one.
+// Errors: "Collective" calls fail on all ranks with the same Error, or on none. Exceptions of handlers (of
+// the program's, and for bad messages) are thrown when the work is done: by the test() or wait() that made
+// the progress, for whichever exchange; if they arise in a collective call or a destructor, by the next call
+// that makes progress. Of several exceptions the first is thrown. They do not disturb exchanges: only an
+// error of the transport or of MPI ends one.
 #pragma once
 
 #include <cstdint>
@@ -27,62 +31,67 @@
 
 namespace nuice::drs {
 
-/// How a rank finds out whether the receiver is free, and takes it: test-and-set.
+/// How a rank tests whether the receiver is free, and reserves it: test-and-set.
 enum class Lock {
-  message,  ///< An active message, answered by a handler at the receiver (the paper's way). Data by AM-PUT.
-  rma,      ///< MPI_Compare_and_swap on a word of the receiver. Data by MPI_Issend. Only World (drs_mpi.hpp).
+  message,  ///< An active message, answered by a handler at the receiver, as in the paper. Data by AM-PUT.
+  rma,      ///< MPI_Compare_and_swap on a word of the receiver. Data by MPI_Issend. Only with World
+            ///< (nuice/mpi/drs.hpp).
 };
 
-/// What becomes of an inquiry that finds the receiver busy.
+/// What happens to an inquiry that finds the receiver busy.
 enum class WhenBusy {
-  refuse,  ///< The sender tries another destination, and this one again later (the paper's way).
-  list,  ///< The receiver notes it and grants the next when it is free: one inquiry per message. Not with Lock::rma.
+  refuse,  ///< The sender tries another destination, and later this one again, as in the paper.
+  list,    ///< The receiver notes the inquiry, and grants the next one when it is free: one inquiry per
+           ///< message. Not with Lock::rma.
 };
 
 /// Must be equal on all ranks.
 struct Options {
   Lock lock = Lock::message;
   WhenBusy when_busy = WhenBusy::refuse;
-  /// WhenBusy::list only: the next is granted when at most this number of bytes of the previous ones is left, so that
-  /// the receiver does not idle for a round trip. 0: one message at a time, strictly.
+  /// WhenBusy::list only: the next inquiry is granted when at most this number of bytes of the previous
+  /// messages is left, so that the receiver does not idle for a round trip. 0: strictly one message at a
+  /// time.
   Bytes early_bytes = 0;
-  /// WhenBusy::refuse only: a destination that refused is not asked again for so long. 0: at the next turn.
+  /// WhenBusy::refuse only: the least time before a destination that refused is asked again. 0: no delay.
   double delay_us = 0;
-  std::uint64_t seed = 0;  ///< Of the random order in which a rank tries its destinations.
+  std::uint64_t seed = 0;  ///< Seed of the random order in which a rank tries its destinations.
 };
 
-/// Of this rank as a sender, since bind().
+/// Counts of this rank as a sender, since bind().
 struct Counters {
-  std::uint64_t messages = 0;   ///< Sent; none for messages of a rank to itself.
+  std::uint64_t messages = 0;   ///< Messages sent, without those of the rank to itself.
   std::uint64_t inquiries = 0;  ///< At least one per message.
-  std::uint64_t refusals = 0;   ///< Inquiries that found the receiver busy, or not yet in this round.
+  std::uint64_t refusals = 0;   ///< Inquiries that found the receiver busy, or not yet started.
 };
 
 class Run;          // internal
 struct ActiveRuns;  // internal
 
 /// Messages bound to buffers. After every start() there must be one wait(), or test() until it returns true.
-/// Guaranteed: a rank takes one message of an exchange at a time (but for early_bytes); the others wait at their
-/// senders. Nothing is promised between exchanges that overlap. These may be started and waited for in any order,
-/// as every call makes progress for all exchanges of the exchanger.
+/// Guaranteed: a rank receives one message of an exchange at a time (except for early_bytes); the others wait
+/// at their senders. There is no guarantee between exchanges that overlap. These may be started and waited
+/// for in any order, because every call makes progress for all exchanges of the exchanger.
 class Exchange {
  public:
   Exchange(Exchange&&) noexcept;
-  /// What the destructor does, then takes over the other.
+  /// Does what the destructor does, then takes over the other.
   Exchange& operator=(Exchange&&) noexcept;
-  /// free(). An active exchange is completed first, as its buffers are about to go.
+  /// Calls free(). An active exchange is completed first, because its buffers may be freed next.
   ~Exchange();
 
-  /// All ranks must call it. Does not wait for other ranks, makes no progress. Until the exchange is complete send
-  /// buffers must not be changed and receive buffers not be touched. A message to itself is copied here. Throws Error
+  /// All ranks must call it. Does not wait for other ranks, makes no progress. Until the exchange is
+  /// complete, do not change send buffers and do not touch receive buffers. A message to itself is copied
+  /// here. Throws Error
   /// state if the exchange is already active or was freed.
   void start();
-  /// Makes progress; true when this rank's part is complete. A message that its receiver has granted is sent here, which
-  /// with Lock::message waits until the receiver has polled for it. Throws Error state without a start() and inside a
-  /// handler; handlers' errors, and then only the next call says that the exchange is complete.
+  /// Makes progress; true when this rank's part is complete. Granted messages are sent here; with
+  /// Lock::message this waits until the receiver has polled for them. Throws Error state without a start()
+  /// and inside a handler. Throws errors of handlers; then only the next call reports that the exchange is
+  /// complete.
   bool test();
-  /// Makes progress until this rank's part is complete. Throws Error state without a start() and inside a handler;
-  /// handlers' errors, when it is complete.
+  /// Makes progress until this rank's part is complete. Throws Error state without a start() and inside a
+  /// handler; errors of handlers, when it is complete.
   void wait();
   Counters counters() const;
   /// Collective; waits for other ranks with Lock::rma only. Throws Error state while the exchange is active.
@@ -96,8 +105,8 @@ class Exchange {
   std::unique_ptr<Run> run_;
 };
 
-/// What the ranks of an endpoint need to exchange on the fly. The endpoint must outlive it and its exchanges.
-/// Interruptible and ProgressThread (am/progress.hpp) may be on: all calls mask themselves.
+/// Exchanges on the fly between the ranks of an endpoint, which must outlive it and its exchanges.
+/// Interruptible and ProgressThread (am/progress.hpp) may be in use: all calls mask themselves.
 class Exchanger {
  public:
   /// Registers handlers: on every rank, before seal().
@@ -105,18 +114,18 @@ class Exchanger {
   Exchanger(Exchanger&&) noexcept;
   ~Exchanger();
 
-  /// Collective. The ranks that send to this rank, with their bytes, by ascending rank, itself included, zero bytes not:
-  /// Generate_Recv with one active message per entry. In place of the paper's vector sum, which costs O(num_ranks),
-  /// quiescence says when all have come: O(messages of this rank) and a few reductions. nuice/mpi/drs.hpp has the
-  /// paper's way and the gathered matrix too.
+  /// Collective. The ranks that send to this rank, with their bytes, by ascending rank, itself included,
+  /// without zero bytes: Generate_Recv with one active message per entry. Instead of the paper's vector sum,
+  /// which costs O(num_ranks), quiescence shows that all have arrived: O(messages of this rank) and a few
+  /// reductions. nuice/mpi/drs.hpp also has the paper's method and the gathered matrix.
   /// Throws Error as nuice::mpi::Plan does for destinations: invalid_argument, limit.
   std::vector<Partner> sources(std::span<const Partner> destinations);
 
   /// Collective. send[i] belongs to destinations[i], receive[i] to sources[i]; the memory must stay valid until
   /// Exchange::free(). Any number of exchanges may be bound. Cost: three reductions, and a port per source.
   /// Throws Error, the same on all ranks: invalid_argument (destinations; a buffer missing or too small, the pair is
-  /// named; options out of range), mismatch (sources are not what the others send, the pair is named; options differ
-  /// between ranks), not_applicable (Lock::rma).
+  /// named; options out of range), mismatch (sources differ from what the other ranks send, the pair is
+  /// named; options differ between ranks), not_applicable (Lock::rma).
   Exchange bind(std::span<const Partner> destinations, std::span<const Partner> sources,
                 std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive,
                 const Options& options = {});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Active messages: a message names a handler, which runs at the receiver when the message is taken in (von Eicken et
-// al., ISCA 1992; CMAML and Strata in 002 s.4.3, 004 s.2.2).
+// Active messages: a message names a handler, which runs at the receiver when the message is received (von
+// Eicken et al., ISCA 1992; CMAML and Strata in 002 s.4.3, 004 s.2.2).
 //
 //   am::Endpoint ep(am::mpi::connect(MPI_COMM_WORLD));                        // nuice/mpi/am.hpp
 //   auto visit = ep.on<Cell>("visit", [&](am::Context& from, const Cell& c) { queue.push(c); });
@@ -8,25 +8,28 @@
 //   ep.send(neighbour, visit, Cell{3, 4});
 //   ep.quiesce();                                                            // every message handled, everywhere
 //
-// Progress: handlers run only inside the calls that say "Makes progress" (or where Interruptible, ProgressThread of
-// progress.hpp ask for more). A call that says nothing about progress makes none.
+// Progress: handlers run only inside calls documented as "Makes progress", or with Interruptible or
+// ProgressThread (progress.hpp). All other calls make none.
 //
 // What a handler may do: reply() once, send() and call() any number of times, push to a Coalescer, re-arm ports. It
-// may not wait: poll, poll_until, get, put of bulk data, barrier, quiesce and seal throw Error state inside one.
-// What a handler sends leaves when there is room, at the latest while polling; until then it is kept here (Stats::
-// most_deferred tells how much), so that no handler waits for another rank and floods in all directions end.
+// must not wait: poll, poll_until, get, put of bulk data, barrier, quiesce and seal throw Error state inside
+// a handler. Messages of a handler leave when there is room, at the latest while polling. Until then they are
+// kept here (counted by Stats::most_deferred), so that no handler waits for another rank, and floods in all
+// directions end.
 //
-// Guaranteed: every message is handled once; messages between two ranks in the order in which they were sent, results
-// of calls and coalesced items included (items when their buffer is flushed); puts have an order of their own.
+// Guaranteed: every message is handled once. Messages between two ranks are handled in the order in which
+// they were sent, including results of calls and coalesced items (which are sent when their buffer is
+// flushed). Puts have a separate order.
 //
 // Errors of an arriving message (unknown handler, wrong size, a late or oversized put) are thrown by the call that
-// made the progress, at the receiver; the message is dropped and the endpoint stays usable. So is what a handler
-// throws, except a handler of calls: that error goes to the caller. A send, put or collective call that throws such
-// an error has done its own work first.
+// made the progress, at the receiver; the message is dropped and the endpoint stays usable. Exceptions of
+// handlers are thrown there too, except those of a handler of calls, which go to the caller. A send, put or
+// collective call that throws such an error has first done its own work.
 //
-// Failures: a rank that dies, or that never answers (EndpointOptions::watchdog_s), ends the waiting of all others with a
-// TransportError that names it. The endpoint is then given up: every later call that makes progress throws the same, and its
-// destructor does not wait. am/docs/active-messages.md says which failures each transport detects, and how soon.
+// Failures: a rank that dies, or that never answers (EndpointOptions::watchdog_s), ends the waiting of all
+// others with a TransportError that names it. The endpoint is then unusable: every later call that makes
+// progress throws the same error, and its destructor does not wait. am/docs/active-messages.md says which
+// failures each transport detects, and how soon.
 #pragma once
 
 #include <cstddef>
@@ -70,19 +73,21 @@ class Context {
 };
 
 struct EndpointOptions {
-  int poll_every = 16;   ///< F of 002 s.4.4: sends of the main program from poll to poll; 0: never.
-  int poll_limit = 128;  ///< maximum number of messages that one poll() handles, roughly.
-  /// Calls that wait throw Error timeout when nothing has moved on this rank for so long, no message in or out, and name the
-  /// ranks that do not answer. A bulk put moves once, when it is there: take a limit above what the largest needs. 0: never.
+  int poll_every = 16;   ///< The main program polls once per this number of sends (F of 002 s.4.4); 0: never.
+  int poll_limit = 128;  ///< Approximate maximum number of messages that one poll() handles.
+  /// Seconds without a message in or out after which calls that wait throw Error timeout, which names the
+  /// ranks that do not answer. A bulk put counts only when it is complete, so the limit must exceed the time
+  /// of the largest put. 0: never.
   double watchdog_s = 0;
 };
 
 /// Counted since the endpoint was made.
 struct Stats {
-  std::uint64_t sent = 0;           ///< Messages, batches and results; no credits.
-  std::uint64_t handled = 0;        ///< Of those, at this rank.
+  std::uint64_t sent = 0;           ///< Messages, batches and results sent, without credits.
+  std::uint64_t handled = 0;        ///< Messages, batches and results handled at this rank.
   std::uint64_t stalls = 0;         ///< Sends of the main program that had to wait for room.
-  std::uint64_t most_deferred = 0;  ///< Most messages of handlers that were kept here for want of room.
+  std::uint64_t most_deferred = 0;  ///< The most messages of handlers that were kept here at once because
+                                    ///< there was no room.
   std::uint64_t interrupts = 0;     ///< Doorbells answered.
 };
 
@@ -90,8 +95,8 @@ struct Stats {
 template <Argument R>
 class Future;
 
-/// One rank's door to active messages. Not movable, as handlers refer to it. For one thread (progress.hpp adds to
-/// that). Destroy it on all ranks after a quiesce().
+/// One rank's access to active messages. Not movable, because handlers refer to it. For one thread (but see
+/// progress.hpp). Destroy it on all ranks after a quiesce().
 class Endpoint {
  public:
   explicit Endpoint(std::unique_ptr<Transport> transport, EndpointOptions options = {});
@@ -102,7 +107,7 @@ class Endpoint {
   Rank rank() const;
   Rank num_ranks() const;
   std::string transport_name() const;
-  /// Largest argument and tail together that send takes.
+  /// The largest sum of argument and tail that send accepts.
   std::size_t max_message_bytes() const;
   Stats stats() const;
 
@@ -112,9 +117,9 @@ class Endpoint {
   /// gone when f returns. Before seal(), in the same order on every rank. Throws Error state after seal().
   template <Argument A, typename F>
   Handler<A> on(std::string_view name, F f);
-  /// Registers f(Context&, std::span<const A>): what a Coalescer has put together comes in one piece (of any length),
-  /// a single send as one item. For handlers of few instructions, which the compiler can then unroll; reply() is for
-  /// the piece, not for each item.
+  /// Registers f(Context&, std::span<const A>): it gets the items of a Coalescer's buffer together, and a
+  /// single send as one item. For handlers of few instructions, which the compiler can then unroll. reply()
+  /// may be called once per call of f, not per item.
   template <Argument A, typename F>
   Handler<A> on_items(std::string_view name, F f);
   /// Registers f(Context&, const A&) that returns R to the caller.
@@ -127,59 +132,64 @@ class Endpoint {
 
   // --- Messages -----------------------------------------------------------------------------------------------
 
-  /// Sends one message; dst may be this rank (it is then handled by a later poll). Returns when argument and tail
-  /// may be reused. In the main program: makes progress every poll_every sends, and while there is no room at the
-  /// receiver; in a handler: never waits. Throws Error state before seal(), invalid_argument for a rank outside or
-  /// more than max_message_bytes().
+  /// Sends one message; dst may be this rank (a later poll then handles it). Returns when argument and tail
+  /// may be reused. In the main program it makes progress every poll_every sends, and while there is no room
+  /// at the receiver; in a handler it never waits. Throws Error state before seal(), invalid_argument for an
+  /// invalid rank or more than max_message_bytes().
   template <Argument A>
   void send(Rank dst, Handler<A> handler, const A& argument, Tail tail = {});
 
-  /// Asks dst for a result. Progress as send. If that throws what a handler threw, the handler of this call runs all the
-  /// same, but its result is dropped, as there is no Future to take it.
+  /// Calls a handler at dst that returns a result. Progress as send. If this throws the exception of another
+  /// handler, the called handler runs nevertheless, but its result is dropped, because there is no Future for
+  /// it.
   template <Argument A, Argument R>
   Future<R> call(Rank dst, Rpc<A, R> handler, const A& argument);
 
-  /// Sends bytes as they are to handler number id: for tests of what a receiver makes of bad messages.
+  /// Sends unchecked bytes to handler number id: for tests with bad messages.
   void send_raw(Rank dst, Kind kind, std::uint16_t id, std::span<const std::byte> payload);
 
   // --- Block transfer (AM-PUT); port.hpp ----------------------------------------------------------------------
 
-  /// Opens a port on `memory`, which must stay valid: complete when expected_bytes have been put into it, in any
-  /// pieces from any ranks. on_complete runs once per generation, as a handler. Not collective: tell others ref().
+  /// Opens a port on `memory`, which must stay valid. The port is complete when expected_bytes have been put
+  /// into it, in any pieces from any ranks. on_complete runs once per generation, as a handler. Not
+  /// collective: send ref() to the ranks that will put.
   Port open_port(std::span<std::byte> memory, Bytes expected_bytes,
                  std::function<void(Context&)> on_complete = {});
 
   /// Writes data at `offset` of the port's memory. Returns when data may be reused. Makes progress while it waits.
   /// In a handler: only below the transport's bulk size (else Error state), and the data is copied.
-  /// Errors arise at the receiver: a put to a generation that is not the port's, or beyond its memory or count, is
-  /// Error mismatch there, and writes nothing.
+  /// Errors arise at the receiver: a put to another generation than the port's, or beyond its memory or
+  /// count, is Error mismatch there, and writes nothing.
   void put(const PortRef& port, Bytes offset, std::span<const std::byte> data);
 
   // --- Progress -----------------------------------------------------------------------------------------------
 
-  /// Makes progress: runs the handlers of arrived messages, up to poll_limit; never waits. Returns how many.
+  /// Makes progress: runs the handlers of arrived messages, up to poll_limit; never waits. Returns the number
+  /// of messages.
   int poll();
-  /// Makes progress until done() is true. Gives the core away when nothing arrives.
+  /// Makes progress until done() is true. Yields the core when nothing arrives.
   template <typename Done>
   void poll_until(Done&& done);
 
   // --- Collective calls ---------------------------------------------------------------------------------------
 
-  /// Collective. Makes progress until every rank is here. Says nothing about messages in flight.
+  /// Collective. Makes progress until every rank has called it. Messages may still be in flight.
   void barrier();
-  /// Collective. Makes progress until no rank has anything to send and every message has been handled, those that
-  /// handlers sent and those in coalescers included. A message that another rank sends after its quiesce() is not
-  /// handled inside this one. Where ranks of a host share memory they count there, and the first ranks of hosts add up in two
-  /// waves or more and wait for each other (am/src/am/transport/termination.hpp). Else four counters (Mattern, Distributed
-  /// Computing 2, 1987): sums of sent and handled that two reductions in a row find equal, and a barrier.
+  /// Collective. Makes progress until no rank has anything to send and every message has been handled,
+  /// including messages of handlers and items in coalescers. A message that another rank sends after its
+  /// quiesce() is not handled inside this call. If ranks of a host share memory, they count messages there,
+  /// and the first ranks of the hosts add up the counts in two or more waves
+  /// (am/src/am/transport/termination.hpp). Otherwise four counters (Mattern, Distributed Computing 2, 1987):
+  /// two reductions in a row must find equal sums of sent and handled messages; a barrier follows.
   void quiesce();
-  /// Collective. Makes progress until the reduction is there. values: at most 8, equally many on all ranks.
+  /// Collective. Makes progress until the reduction is complete. values: at most 8, the same number on all
+  /// ranks.
   std::vector<std::int64_t> reduce(ReduceOp op, std::span<const std::int64_t> values);
 
-  /// Whether it was given up after a failure.
+  /// Whether it is unusable after a failure.
   bool has_failed() const;
 
-  /// Internal to the library: all that an endpoint is made of (am/src/am/endpoint_core.hpp).
+  /// Internal to the library: the endpoint's state (am/src/am/endpoint_core.hpp).
   EndpointCore& core() const { return *core_; }
 
  private:
@@ -212,10 +222,10 @@ class Future {
     if (endpoint_ != nullptr) endpoint_->drop_call(id_);
   }
 
-  /// Whether the result is here.
+  /// Whether the result has arrived.
   bool ready() const { return endpoint_->is_done(id_); }
-  /// Makes progress until the result is here, and takes it; once. Throws Error mismatch with the callee's text if
-  /// its handler threw, Error state inside a handler.
+  /// Makes progress until the result has arrived, and returns it. Call it once. Throws Error mismatch with
+  /// the callee's text if its handler threw, Error state inside a handler.
   R get() {
     endpoint_->poll_until([&] { return ready(); });
     R result{};

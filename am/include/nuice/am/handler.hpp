@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Handlers: what a message names, and how its bytes become a typed call at the receiver.
+// Handlers: the functions that messages name, and how bytes become a typed call at the receiver.
 #pragma once
 
 #include <concepts>
@@ -22,15 +22,16 @@ class Endpoint;
 
 using Tail = std::span<const std::byte>;  ///< The optional bytes behind the argument.
 
-/// The small case of the papers: an active message of the CM-5 carries four words (002 s.4.3).
+/// The argument of the papers' active messages: four words, as on the CM-5 (002 s.4.3).
 struct Packet {
   std::uint32_t words[4];
 };
 
-/// For handlers that need no argument. Takes no bytes in the message.
+/// The argument of handlers that need none. It takes no bytes in the message.
 struct Nothing {};
 
-/// What can be sent: copied byte by byte between ranks that run the same program on the same kind of machine.
+/// A type that can be sent: it is copied byte by byte between ranks that run the same program on the same
+/// kind of machine.
 template <typename A>
 concept Argument = std::is_trivially_copyable_v<A> && std::default_initializable<A>;
 
@@ -51,14 +52,14 @@ struct Rpc {
 
 using CallId = std::uint64_t;
 
-/// What the callee knows of the call: where to, and what it was.
+/// The number by which the caller recognises the result of a call.
 struct CallTag {
   CallId id;
 };
 
 namespace detail {
 
-/// A row of the table that all ranks have alike (internal).
+/// An entry of the table of handlers, which is equal on all ranks (internal).
 struct HandlerRow {
   using Run = void (*)(void* function, Context& context, const std::byte* payload, std::size_t bytes);
   Run run = nullptr;        ///< Kind::message, Kind::call and Kind::internal.
@@ -115,7 +116,7 @@ struct ItemsThunk {
     (*static_cast<F*>(function))(context, std::span<const A>(&item, 1));
   }
 
-  /// In place where the payload is aligned, which it is on all transports but perhaps ucx.
+  /// Without a copy if the payload is aligned, as on all transports except perhaps ucx.
   static void run_batch(void* function, Context& context, const std::byte* payload, std::size_t bytes) {
     if (bytes % sizeof(A) != 0) [[unlikely]]
       wrong_size(context, sizeof(A), bytes, false);

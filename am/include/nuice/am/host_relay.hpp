@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two hops for small items on hosts with several ranks: what a rank has for the ranks of another host travels as one message to
-// one of them, which deals it out inside its host.
+// Two hops for small items on hosts with several ranks: a rank's items for all ranks of another host travel
+// as one message to one of these ranks, which distributes them inside its host.
 //
 //   am::HostRelay relay(ep, hosts);                                 // before seal(), with the same hosts on all ranks
 //   ep.seal();
-//   am::Coalescer<Cell> cells(ep, visit, {.relay = &relay});        // push, flush, quiesce as ever
+//   am::Coalescer<Cell> cells(ep, visit, {.relay = &relay});        // push, flush, quiesce as usual
 //
-// n ranks on h hosts then have h - 1 messages to fill and not n - 1, so each is larger, or leaves less of its buffer empty when all
-// is flushed. The rank that deals out has the sender's place in its own host, so all ranks of a host do equally much.
-// An item costs its bytes, and a message 4 bytes for each rank of its host. A handler sees as its source the rank that pushed the item, and
-// replies to that rank. Items between two ranks keep their order among themselves; what else these send each other may overtake them.
+// With n ranks on h hosts, a rank then fills h - 1 messages instead of n - 1, so messages are larger, and
+// less of a buffer is empty when all is flushed. The distributing rank has the sender's position within the
+// host, so all ranks of a host do the same work. An item costs its bytes, and a message 4 bytes for each rank
+// of its host. The source that a handler sees is the rank that pushed the item, and replies go to that rank.
+// Items between two ranks keep their order; other messages between them may overtake items.
 #pragma once
 
 #include <cstddef>
@@ -22,30 +23,32 @@
 
 namespace nuice::am {
 
-/// One is enough for all coalescers of an endpoint. Must outlive them and the last message.
+/// One object serves all coalescers of an endpoint. It must outlive them and the last message.
 class HostRelay {
  public:
-  /// Registers a handler, so before seal(), in the same order on every rank; seal() throws Error mismatch where hosts differ. Throws
-  /// Error invalid_argument unless hosts are of the endpoint's ranks.
+  /// Registers a handler: construct it before seal(), in the same order on every rank. seal() throws Error
+  /// mismatch if hosts differ. Throws Error invalid_argument if the number of ranks in hosts is not the
+  /// endpoint's.
   HostRelay(Endpoint& endpoint, const Hosts& hosts);
   HostRelay(const HostRelay&) = delete;
   HostRelay& operator=(const HostRelay&) = delete;
 
   /// Whether an item for dst takes two hops.
   bool relays(Rank dst) const { return host_of(dst) != host_of(endpoint_.rank()); }
-  /// Of dst's host, ascending.
+  /// The ranks of dst's host, ascending.
   std::span<const Rank> ranks_beside(Rank dst) const { return ranks_[host_of(dst)]; }
   /// The rank that distributes this rank's items for dst's host.
   Rank dealer(Rank dst) const;
 
  private:
   friend class CoalescerBase;
-  /// Before the bytes for each rank of the receiver's host, 4 bytes of number each, and the items.
+  /// Header of a message to a host. The bytes for each of its ranks follow, as 4-byte numbers, and then the
+  /// items.
   struct Batches {
     std::uint16_t handler;
   };
   std::size_t host_of(Rank rank) const { return host_of_[static_cast<std::size_t>(rank)]; }
-  /// Before items that have been dealt out.
+  /// Header of items that the distributing rank passes on.
   struct Dealt {
     Rank source;
     std::uint16_t handler;

@@ -5,14 +5,15 @@
 //   ep.send(sender, here_it_is, port.ref());                                         // a PortRef is an Argument
 //   ...                        ep.put(ref, 0, data);                                 // sender
 //   ep.poll_until([&] { return port.complete(); });                                  // receiver
-//   port.rearm();              // next generation: the sender uses ref.next() or is told the new ref()
+//   port.rearm();              // next generation: the sender uses ref.next(), or gets the new ref()
 //
-// The port counts bytes. It is open from open_port() or rearm() until the count is full, then closed: whatever comes
-// late, early (for a generation that is not armed yet) or would not fit is an error at the receiver and writes nothing.
-// Puts that overlap are not noticed.
+// The port counts bytes. It is open from open_port() or rearm() until the count is reached, then closed. A
+// put that is late, early (for a generation that is not armed yet) or too large is an error at the receiver
+// and writes nothing. Overlapping puts are not detected.
 //
-// Data below the transport's bulk size travels inside messages and is copied once at each end; larger data goes
-// straight from the sender's memory to the port's where the transport can do so (mpi and ucx: rendezvous).
+// Data below the transport's bulk size travels inside messages and is copied once at each end; larger data
+// goes directly from the sender's memory to the port's if the transport supports it (mpi and ucx:
+// rendezvous).
 #pragma once
 
 #include <cstddef>
@@ -29,14 +30,14 @@ struct PortRef {
   Rank rank = no_rank;
   std::uint32_t id = 0;
   std::uint64_t generation = 0;
-  /// What the port will be after the next rearm().
+  /// The reference to the port after the next rearm().
   PortRef next() const { return {rank, id, generation + 1}; }
 };
 
-/// The owner's handle. Closing it (the destructor) makes every later put an error. Must not outlive its endpoint.
-/// The destructor makes progress while data that was accepted is on its way, so that the memory may go afterwards; what a
-/// handler throws meanwhile is thrown by the next call that makes progress. Inside a handler it cannot wait: the memory
-/// of a port that is destroyed there while bulk data is on its way must stay until the next quiesce().
+/// The owner's handle. It must not outlive its endpoint. The destructor closes the port, which makes every
+/// later put an error. It makes progress until accepted data has arrived, so that the memory may be freed
+/// afterwards; an exception of a handler is thrown by the next call that makes progress. Inside a handler the
+/// destructor cannot wait: if bulk data is in flight, the port's memory must stay until the next quiesce().
 class Port {
  public:
   Port(Port&& other) noexcept : core_(std::exchange(other.core_, nullptr)), id_(other.id_) {}
@@ -55,7 +56,7 @@ class Port {
   /// Opens the next generation, on the same memory and count. Allowed in handlers, on_complete included. Throws
   /// Error state while the current one is incomplete.
   void rearm();
-  /// The same with another count.
+  /// Opens the next generation with another count.
   void rearm(Bytes expected_bytes);
 
  private:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Progress for a rank that computes and does not poll (002 s.4.4: polling against interrupts).
 //
-// First choice is polling: poll_every, or poll() in the loop. Where that cannot be done, Interruptible: a sender on the
-// same host raises a signal in the computing rank, which takes the messages in and goes on; nothing is spent while
-// none arrive. Last resort is ProgressThread, for transports without a doorbell: it needs MPI_THREAD_MULTIPLE and
-// takes time from the rank on a machine without idle cores. Costs of all three: docs/explanation/results.md.
+// The first choice is polling: poll_every, or poll() in the loop. If that is not possible, use Interruptible:
+// a sender on the same host raises a signal in the computing rank, which receives the messages and continues;
+// it costs nothing while none arrive. The last resort is ProgressThread, for transports without a doorbell:
+// it needs MPI_THREAD_MULTIPLE, and takes time from the rank if no core is idle.
 #pragma once
 
 #include <atomic>
@@ -16,18 +16,20 @@
 
 namespace nuice::am {
 
-/// While it lives, messages from ranks of the same host (transport shm; loop-back) run their handlers at once, between
-/// any two instructions of the thread that made it. So what handlers touch must be used under a Mask, and memory must
-/// be allocated under one if handlers allocate or throw. Endpoint's own calls mask themselves. An error in a handler is
-/// kept and thrown by the next poll().
+/// While the object exists, messages from ranks of the same host (transport shm; loop-back) run their
+/// handlers at once, between any two instructions of the thread that made it. So use data that handlers touch
+/// only under a Mask, and allocate memory under one if handlers allocate or throw. Endpoint's own calls mask
+/// themselves. An error in a handler is kept, and the next poll() throws it.
 ///
-/// Wait for the next poll as usual: messages from other hosts; puts (bulk data too: its sender stays in put() until this
-/// rank polls), results of calls and level marks, and what the same rank sent behind one of them; what a handler sends that
-/// finds no room at its receiver, or goes to another host. That is kept in memory set aside for four of the largest
-/// messages; while less than one of them is free no more are taken in. Only a handler that sends more than one largest
-/// message, all items of a batch together, may make the endpoint allocate.
+/// The following wait for the next poll as usual: messages from other hosts; puts (the sender of bulk data
+/// stays in put() until this rank polls), results of calls and level marks, and later messages of the same
+/// rank; and messages of a handler that find no room at their receiver, or go to another host. The latter are
+/// kept in memory set aside for four of the largest messages; while less than one of these is free, no more
+/// messages are received. The endpoint may allocate only if a handler sends more than one largest message,
+/// all items of a batch together.
 ///
-/// The signal's action is set at the first use and stays; SIGURG is ignored by default, so a late one does no harm.
+/// The signal's action is set at the first use and stays. SIGURG is ignored by default, so a late one does no
+/// harm.
 class Interruptible {
  public:
   /// Throws Error not_applicable if the transport has no doorbell, state if another one or a ProgressThread is active.
@@ -40,8 +42,9 @@ class Interruptible {
   EndpointCore& core_;
 };
 
-/// Keeps interrupts and the progress thread out while it lives; what arrived meanwhile is handled when the last mask
-/// goes. Masks nest. Costs a few nanoseconds, nothing when neither is on.
+/// Blocks interrupts and the progress thread while it exists; messages that arrived meanwhile are handled
+/// when the last mask is destroyed. Masks may be nested. Costs a few nanoseconds, and nothing if neither is
+/// in use.
 class Mask {
  public:
   explicit Mask(Endpoint& endpoint);
@@ -53,7 +56,8 @@ class Mask {
   EndpointCore& core_;
 };
 
-/// While it lives, a thread polls every `period`. Handlers run in that thread, one at a time and never while the rank
+/// While the object exists, a thread polls every `period`. Handlers run in that thread, one at a time and
+/// never while the rank
 /// is inside a call of the endpoint or holds a Mask. Throws Error not_applicable if MPI does not offer
 /// MPI_THREAD_MULTIPLE, state as above.
 class ProgressThread {

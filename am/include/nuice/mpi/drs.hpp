@@ -22,11 +22,11 @@
 
 namespace nuice::drs::mpi {
 
-/// The ranks of a communicator with an endpoint of their own.
+/// The ranks of a communicator, with an endpoint for DRS_N and Generate_Recv.
 class World {
  public:
-  /// Collective over parent, which is duplicated. endpoint_options: watchdog_s bounds the waiting for a rank that does not
-  /// answer, here and in the world's exchanges. Throws Error as am::mpi::connect.
+  /// Collective over parent, which is duplicated. endpoint_options: watchdog_s limits the wait for a rank
+  /// that does not answer, here and in the world's exchanges. Throws Error as am::mpi::connect.
   explicit World(MPI_Comm parent, const am::mpi::Options& options = {},
                  const am::EndpointOptions& endpoint_options = {});
   World(World&&) noexcept;
@@ -36,19 +36,20 @@ class World {
 
   std::string transport_name() const;
 
-  /// Collective; Exchanger::sources, by a way of the table in nuice/mpi/discover.hpp, equal on all ranks; "auto" is am_count. Only
-  /// the ways by active messages are under the watchdog. Throws also Error invalid_argument for an unknown way.
+  /// Collective. As Exchanger::sources, by a method listed in nuice/mpi/discover.hpp, equal on all ranks;
+  /// "auto" is am_count. The watchdog covers only the methods with active messages. Throws also Error
+  /// invalid_argument for an unknown method.
   std::vector<Partner> sources(std::span<const Partner> destinations, std::string_view way = "auto");
 
-  /// Collective; Exchanger::bind, and Lock::rma too, which makes a window of 8 bytes per rank and needs the receiver to
-  /// be inside MPI now and then, where the network has no atomic operations of its own. Throws also Error mpi, and
-  /// not_applicable for Lock::rma with WhenBusy::list.
+  /// Collective. As Exchanger::bind, but Lock::rma is possible too. It makes a window of 8 bytes per rank; if
+  /// the network has no atomic operations, the receiver must call MPI from time to time. Throws also Error
+  /// mpi, and not_applicable for Lock::rma with WhenBusy::list.
   Exchange bind(std::span<const Partner> destinations, std::span<const Partner> sources,
                 std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive,
                 const Options& options = {});
 
-  /// Collective: waits for all ranks. Exchanges that are still bound keep what they need, and the last of them then
-  /// does the waiting. Calling it again does nothing.
+  /// Collective: waits for all ranks. Exchanges that are still bound keep the resources they need, and the
+  /// last of them waits instead. Calling it again does nothing.
   void free();
 
  private:

@@ -23,7 +23,7 @@ double now_s() {
 }
 
 [[noreturn]] void end_process(Rank rank, const std::string& why, const char* call) {
-  std::fprintf(stderr, "nuice: rank %d gives up%s; nothing ends %s, so this process does\n",
+  std::fprintf(stderr, "nuice: rank %d gives up%s; %s cannot be interrupted, so this process ends\n",
                static_cast<int>(rank), why.c_str(), call);
   std::fflush(stderr);
   std::_Exit(EXIT_FAILURE);
@@ -65,7 +65,7 @@ void Guard::look(double seconds) {
     const std::vector<Rank>& dead = neighbours_->dead_ranks();
     if (!dead.empty()) end_process(rank_, "; dead: " + names_of(dead), call);
     if (seconds >= orphan_patience_s && neighbours_->is_orphan())
-      end_process(rank_, ": what started it is gone", call);
+      end_process(rank_, ": its launcher is gone", call);
   }
   if (watchdog_s_ > 0 && seconds >= watchdog_s_) {
     const std::string text = std::to_string(seconds);

@@ -7,7 +7,7 @@
 //   const Guard::Call call(guard, "MPI_Win_flush");   // until the end of its life
 //   MPI_Win_flush(...);
 //
-// A thread looks whether the same call is still under way. When it has been for watchdog_s (0: no limit), or for a moment and a
+// A thread checks whether the same call is still active. When it has been for watchdog_s (0: no limit), or for a moment and a
 // neighbour is dead, or for two seconds and the launcher is gone, the process ends, exit code 1, and says on stderr
 // what the Error would have said. Every MPI program that has lost a rank ends like this in the end; without it, it would not end.
 // Cost of a call: two stores. The thread looks 20 times a second.

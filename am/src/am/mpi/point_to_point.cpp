@@ -22,7 +22,7 @@ constexpr std::size_t num_small_slots = 256;
 constexpr std::size_t bulk_min = 16384;
 constexpr std::size_t chunk_bytes = std::size_t{1} << 30;  // MPI counts with int
 
-/// Lets go of a send; whether MPI is still at work on it. Nobody may wait for a rank that does not answer.
+/// Lets go of a send; whether MPI is still at work on it. No rank may wait for one that does not answer.
 bool give_up(MPI_Request& request) {
   if (request == MPI_REQUEST_NULL) return false;
   int done = 0;
@@ -87,8 +87,8 @@ PointToPoint::PointToPoint(MPI_Comm parent, const Options& options, const Host& 
   }
 }
 
-// After a quiesce() nothing is under way but receives and, at most, credits. After an error there may be; MPI then
-// keeps its buffers, as nobody may wait for a rank that does not answer.
+// After a quiesce() nothing is in flight but receives and, at most, credits. After an error there may be; MPI then
+// keeps its buffers, because no rank may wait for one that does not answer.
 PointToPoint::~PointToPoint() {
   if (is_finalized()) return;
   for (MPI_Request& request : receives_) {

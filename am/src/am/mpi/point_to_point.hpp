@@ -8,7 +8,7 @@
 // memory: for the 64th message of 16 bytes that a computing rank has not taken), and no handlers would run meanwhile. Of small
 // messages, a flood and a round trip take equally long with both; a flood of 1 KiB takes 0.9 us a message with MPI_Send, 0.3
 // with MPI_Isend.
-// Credits: a rank may have `credits` messages under way to another. The receiver gives them back in the header of
+// Credits: a rank may have `credits` messages in flight to another. The receiver gives them back in the header of
 // whatever it sends there, or in a message of their own when half are due.
 // Bulk data: MPI_Isend and MPI_Irecv between the user's buffers, with a tag for each transfer.
 #pragma once

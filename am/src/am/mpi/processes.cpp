@@ -63,7 +63,7 @@ Process this_process() {
 bool is_alive(const Process& process) {
   if (kill(static_cast<pid_t>(process.number), 0) != 0 && errno == ESRCH) return false;
   const auto state = core::process_state(process.number);
-  if (!state) return true;  // nobody tells, or it has gone since: the next look will say so
+  if (!state) return true;  // unknown, or it has gone since: the next look will tell
   return state->letter != 'Z' && state->letter != 'X' && state->begun == process.begun;
 }
 

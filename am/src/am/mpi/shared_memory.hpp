@@ -65,7 +65,7 @@ class SharedMemory : public Transport {
     Rank rank;
     RingConsumer ring;
   };
-  /// A block under way to this rank.
+  /// A block in flight to this rank.
   struct Block {
     Handover* handover;
     int process;  // its sender's

@@ -16,7 +16,7 @@
 namespace nuice::am {
 namespace {
 
-/// Large enough that a system call is cheap beside it, small enough that both ends are done at about the same time.
+/// Large enough that a system call is cheap in comparison, small enough that both ends are done at about the same time.
 constexpr std::uint64_t chunk_bytes = 65536;
 
 struct Chunk {

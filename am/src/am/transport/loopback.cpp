@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks as threads of one process, over the rings that shared memory uses too. One at a time, a baton goes round: the
-// holder runs until it finds nothing to do (or loses a draw after a send), and a seeded draw says who is next.
+// holder runs until it finds nothing to do (or loses a draw after a send), and a seeded draw determines the next one.
 #include "nuice/am/loopback.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace {
 
 /// So often may the baton go round without anything happening.
 constexpr std::uint64_t idle_rounds_max = 20000;
-/// One at a time: one send in so many passes the baton on.
+/// One at a time: one send in this number passes the baton on.
 constexpr std::uint64_t sends_per_switch = 8;
 
 /// How the other ranks leave when one has failed.

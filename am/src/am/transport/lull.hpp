@@ -13,7 +13,7 @@ namespace nuice::am {
 
 class Lull {
  public:
-  /// pauses: so many long is the moment; a hundred are some 4 us.
+  /// pauses: the moment lasts this number; a hundred are some 4 us.
   explicit Lull(int pauses) : pauses_(pauses) {}
 
   void sent() { in_a_row_ = 0; }

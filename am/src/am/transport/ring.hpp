@@ -7,7 +7,7 @@
 // and then (every quarter of the ring). Same idea as FastForward (Giacomoni, Moseley, Vachharajani, PPoPP 2008), for
 // records of any length. A record that does not fit before the end leaves a mark there and starts at the beginning.
 //
-// Doorbell: a receiver that computes sets `armed`; who sees it after a push raises a signal there. The receiver makes
+// Doorbell: a receiver that computes sets `armed`; a sender that sees it after a push raises a signal there. The receiver makes
 // every core's pending stores visible (membarrier) after arming and before its last look, so that senders need no
 // fence: asymmetric, as the receiver arms rarely and senders push often.
 #pragma once

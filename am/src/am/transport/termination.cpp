@@ -52,7 +52,7 @@ void TerminationDetector::answer(Order question, bool nothing_left) {
   wake_leader();
 }
 
-// Who wakes looks for an order after it has said so, and the leader looks who sleeps after it has given one. So one of them sees the
+// A rank that wakes looks for an order after it has said so, and the leader looks for sleepers after it has given one. So one of them sees the
 // other: either the sleeper's word counts, or it answers.
 void TerminationDetector::rest(bool nothing_left) {
   const Reply reply = nothing_left ? Reply::nothing_left : Reply::something_left;
@@ -99,7 +99,7 @@ void TerminationDetector::give(Kind kind) {
   ++number_;
   counts_of(0).order.store(8 * number_ + static_cast<std::uint64_t>(kind), std::memory_order_seq_cst);
   if (kind != Kind::question && kind != Kind::wait)
-    wake_all();  // those: who sleeps has answered, and nothing is likely to come
+    wake_all();  // those: a sleeping rank has answered, and nothing is likely to come
 }
 
 void TerminationDetector::wake_leader() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the ranks of a host find out together that no message is under way: by counts in memory that they share, and between
+// How the ranks of a host find out together that no message is in flight: by counts in memory that they share, and between
 // hosts by one rank of each. EndpointCore::quiesce_by() is the loop that every rank goes through.
 //
 // The first rank of a host leads. Its orders are numbered, and all ranks of the host follow the newest:
@@ -10,7 +10,7 @@
 //   question  take nothing in, and answer whether anything is left to send
 //   done      leave
 //
-// On one host: once as many messages are handled as were sent, the question. If nobody has anything left, the counts do not change
+// On one host: once as many messages are handled as were sent, the question. If no rank has anything left, the counts do not change
 // any more; if they still agree, all is done.
 //
 // Between hosts, in waves: each adds up how many messages its ranks have sent to every other host. So a host knows how many must
@@ -19,11 +19,11 @@
 // final one. Suppose a message were sent after its host had come to that wave. The first such answers another, which was not handled
 // by then; but that one was sent before, so it was counted in the wave before, and waited for.
 //
-// A rank that sleeps meanwhile has said what it would answer, so a question wakes nobody: it takes nothing in before it has looked for
-// an order. Who is needed is woken: for a go, for done, and to take messages that have not come when a wave ends.
+// A rank that sleeps meanwhile has said what it would answer, so a question wakes no rank: it takes nothing in before it has looked for
+// an order. A rank that is needed is woken: for a go, for done, and to take messages that have not come when a wave ends.
 //
 // Messages are taken in during a wave: another host may need room for what it still sends to all. Only when nothing can come but what
-// ranks send after their quiesce(), they are asked once more to take nothing in, and the hosts wait for each other. So whoever leaves
+// ranks send after their quiesce(), they are asked once more to take nothing in, and the hosts wait for each other. So a rank that leaves
 // may send at once: it is handled after the others' quiesce().
 #pragma once
 
@@ -74,7 +74,7 @@ class TerminationDetector {
     std::vector<std::uint32_t> host_of;  ///< By rank, 0 to hosts - 1.
     std::uint32_t own_host = 0;
     std::size_t num_hosts = 1;
-    std::vector<Doorbell*> bells;  ///< By place, to wake who sleeps. None where nobody does.
+    std::vector<Doorbell*> bells;  ///< By place, to wake sleeping ranks. None if none sleeps.
     std::unique_ptr<Sums> sums;    ///< Of the first rank, where there are several hosts.
   };
   explicit TerminationDetector(Setup setup);
@@ -130,7 +130,7 @@ class TerminationDetector {
   /// Before and after a nap. Publish first. In between this rank takes nothing in, and before it does, it looks for an order.
   void rest(bool nothing_left);
   void wake_up();
-  /// Whether ranks outnumber cores here, so that who waits should sleep.
+  /// Whether ranks outnumber cores here, so that waiting ranks should sleep.
   bool may_sleep() const { return !setup_.bells.empty(); }
   bool is_leader() const { return setup_.place == 0; }
   bool is_on_one_host() const { return setup_.num_hosts == 1; }

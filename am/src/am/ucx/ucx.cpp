@@ -98,7 +98,7 @@ class Slots {
     if (slot.bytes.empty()) slot.bytes.resize(slot_bytes_);
     return &slot;
   }
-  /// Gives the requests back to UCX, which frees those that are still under way when they are done.
+  /// Gives the requests back to UCX, which frees those that are still active when they are done.
   void forget() noexcept {
     for (Slot& slot : slots_)
       if (slot.request != nullptr) ucp_request_free(std::exchange(slot.request, nullptr));

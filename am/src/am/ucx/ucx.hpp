@@ -4,7 +4,7 @@
 // A message is one eager UCX message: our header (which names the sender instead of the length, as UCX knows that), then
 // the payload. UCX has a header of its own choice too, but puts it behind the payload, where reading it costs another
 // cache miss. UCX hands the message to the handler where it lies. Nothing is
-// unexpected here, as UCX calls back on arrival; what a sender may have under way to one rank is bounded by slots, and
+// unexpected here, as UCX calls back on arrival; what a sender may have in flight to one rank is bounded by slots, and
 // each slot is free again when UCX no longer needs it. What only MPI can do in the set-up and for reductions comes in
 // through the Rendezvous, so that this layer needs no MPI.
 #pragma once

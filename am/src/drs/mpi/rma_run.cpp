@@ -82,7 +82,7 @@ void RmaRun::begin() {
   is_sent_.assign(sends_.size(), 0);
   sending_ = -1;
   receives_.start_unordered(0, receives_.size());
-  // The word is 2 (g - 1), or one more if the last sender has not released it yet. It does not change after that: who
+  // The word is 2 (g - 1), or one more if the last sender has not released it yet. It does not change after that: a rank that
   // asks now asks for round g.
   const auto opened = static_cast<std::int64_t>(2 * round_);
   std::int64_t expected = opened - 2;

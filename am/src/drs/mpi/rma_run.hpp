@@ -10,8 +10,8 @@
 // instead of opening a lock of the next round. Only compare-and-swap is used on the word, as MPI promises atomicity
 // between equal operations only. A synchronous send is complete when the receiver has begun to take it in.
 //
-// Cost beside the payload: a compare-and-swap and a flush for every try and for every release. MPI_Win_flush waits for
-// the target; without atomic operations in the network that means until the target is inside MPI, and for ever where it has
+// Cost in addition to the payload: a compare-and-swap and a flush for every try and for every release. MPI_Win_flush waits for
+// the target; without atomic operations in the network that means until the target is inside MPI, and forever where it has
 // died: then the process ends (am/mpi/guard.hpp).
 #pragma once
 
@@ -33,7 +33,7 @@ class Words {
   Words(const nuice::mpi::Communicator& comm, const am::Endpoint& endpoint, double watchdog_s);
   Words(const Words&) = delete;
   Words& operator=(const Words&) = delete;
-  /// Collective, unless the endpoint was given up: nobody may wait for the dead.
+  /// Collective, unless the endpoint was given up: no rank may wait for the dead.
   ~Words();
   /// Returns the value before; it is replaced if that was `expected`.
   std::int64_t compare_and_swap(Rank rank, std::int64_t expected, std::int64_t desired);

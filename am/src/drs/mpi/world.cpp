@@ -44,7 +44,7 @@ struct World::State {
     try {
       endpoint.quiesce();
     } catch (const std::exception&) {
-      // A destructor has nobody to tell.
+      // A destructor cannot report it.
     }
     if (!endpoint.has_failed()) return;
     [[maybe_unused]] const auto* const left_sum = sum.release();  // MPI may still be at work on them

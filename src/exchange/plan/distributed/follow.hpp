@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Following a changed matrix: what an earlier plan saves those who plan again without a matrix (Plan::follow()).
+// Following a changed matrix: what an earlier plan saves ranks that plan again without a matrix (Plan::follow()).
 //
 // Partners tell each other changes only; messages that are new look for phases by the walks of distributed colouring
 // (schedulers/distributed/side.hpp), the others keep theirs unless a walk comes by; and only what has changed or moved is
@@ -20,7 +20,7 @@ class Followed {
         sends_(messages_of(table.destinations, table.rank)),
         receives_(messages_of(table.sources, table.rank)) {}
 
-  /// Collective. Who sends to this rank now. sends: of now.
+  /// Collective. The ranks that send to this rank now. sends: the current ones.
   Messages sources(const Communicator& comm, SparseExchange& sparse, const Messages& sends) const;
   EarlierColours colours(const Messages& sends, const Messages& receives) const;
   /// What has its size and its phase still. (Phases may have other numbers, as some are no longer used; the same on all ranks.)

@@ -61,7 +61,7 @@ Messages messages_of(std::span<const Partner> partners, Rank self);
 /// Collective. The largest of all ranks, each for itself.
 void all_max(const Communicator& comm, std::span<std::int64_t> values);
 
-/// What all ranks know in the end, beside their own tables.
+/// What all ranks know in the end, in addition to their own tables.
 struct Facts {
   /// Collective. Throws Error limit, on all ranks, where all messages have more than max_bytes.
   Facts(const Communicator& comm, const Messages& sends, const Messages& receives);
@@ -69,7 +69,7 @@ struct Facts {
   Bounds bounds;
   MessageId num_messages = 0;
   std::int64_t most_sends = 0;  ///< Of one rank.
-  Rank busiest_sender = 0;      ///< The first that has so many.
+  Rank busiest_sender = 0;      ///< The first rank that has this number.
 };
 
 }  // namespace nuice::mpi

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Planning where no rank knows more than its own messages: it learns who sends to it, then ranks find the phases together
+// Planning where no rank knows more than its own messages: it learns its sources, then ranks find the phases together
 // (schedulers/distributed) or each from its own messages (schedulers/regular/orders.hpp), and each pair checks what it has agreed
 // upon (nuice/core/check_pairs.hpp). A small matrix is gathered after all (DistributedOptions): the plan is the same.
 //
@@ -25,7 +25,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// Who sends to this rank, and how much.
+/// The ranks that send to this rank, with their bytes.
 Messages discover_sources(const Communicator& comm, SparseExchange& sparse, const Messages& sends) {
   SparseExchange::Box box;
   for (std::size_t i = 0; i < sends.partners.size(); ++i)

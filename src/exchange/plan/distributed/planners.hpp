@@ -58,7 +58,7 @@ struct LocalPlanner {
   LocalPlan (*plan)(const LocalProblem&);  ///< Collective.
 };
 
-/// Collective. A planner's table, from a phase below num_phases for each message; phases that nobody uses are left out. Inside a phase
+/// Collective. A planner's table, from a phase below num_phases for each message; phases that no rank uses are left out. Inside a phase
 /// the order counts.
 LocalPlan plan_of(const LocalProblem& problem, std::vector<distributed::Placed> sends,
                   std::vector<distributed::Placed> receives, std::size_t num_phases);
