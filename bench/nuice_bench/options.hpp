@@ -205,7 +205,7 @@ inline void add_method_options(kit::App& app, Options& options, Words& words) {
                ". SCHEDULER:EXECUTOR@blind takes every rank for a host and looks at no --topology, "
                "...@combine combines "
                "what one host sends another, ...@fields binds four separate fields instead of one "
-               "buffer a message, ...@phased.in_flight=2+hosts=1 sets options of the "
+               "buffer a message, ...@async.max_sends=4+hosts=1 sets options of the "
                "plan. For a "
                "broadcast: BROADCASTER or BROADCASTER:EXECUTOR (async, phased), and bcast, MPI's own; by "
                "default " +

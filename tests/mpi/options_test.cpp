@@ -47,14 +47,13 @@ TEST(OptionText, IsReadBackToTheSame) {
                             .planning = mpi::Planning::root,
                             .watchdog_s = 0.1,
                             .async = {.max_sends = 7},
-                            .phased = {.in_flight = 2},
                             .automatic = {.learn = false}};
   const std::string text = options.text();
   EXPECT_EQ(PlanOptions::parse(text).text(), text);
   EXPECT_EQ(text,
             "scheduler=link_coloring executor=async phase_cost=4611686018427387904 topology=\"file:a b\" "
             "planning=root "
-            "watchdog=0.1 async.max_sends=7 phased.in_flight=2 auto.learn=false");
+            "watchdog=0.1 async.max_sends=7 auto.learn=false");
 }
 
 TEST(OptionText, EveryOptionHasANameAndASentence) {

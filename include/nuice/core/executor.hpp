@@ -33,10 +33,6 @@ struct Executor {
   Pace pace;
   unsigned needs;  ///< Guarantee flags of the schedules that it can carry out; 0: any.
   bool on_mpi;     ///< Whether plans on MPI have it.
-  /// Whether the scheduler "auto" tries it on the user's own exchanges, in addition to its choice (docs/adr/0034).
-  bool is_tried = false;
-  /// With these options, where the user has not set them ("phased.in_flight=2"): as PlanOptions::parse() takes them.
-  std::string_view tried_with = {};
   /// Of an executor that needs no schedule: what replaces a scheduler's name ("drs_n"). Empty: it needs one.
   std::string_view without_scheduler = {};
 

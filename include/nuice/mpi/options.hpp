@@ -46,14 +46,6 @@ struct AsyncOptions {
   Bytes chunk_bytes = 0;
 };
 
-/// Options of the executor phased.
-struct PhasedOptions {
-  /// The maximum number of active phases of a rank: 1 is what the schedule promises, one send and one receive; more hide the
-  /// time it takes to notice that a phase is over, and two or three senders meet at a port now and then. Schedules
-  /// that forward messages go one phase at a time, whatever this says.
-  int in_flight = 1;
-};
-
 /// Of the executor depend: a message of at least twice this size travels as two, and when the first of them is here, those
 /// that wait for the ports and links on its way are told, so the rest covers the notices' time. Shorter messages neither
 /// wait nor are waited for.
@@ -161,7 +153,6 @@ struct PlanOptions {
   bool environment = true;
 
   AsyncOptions async = {};
-  PhasedOptions phased = {};
   DependOptions depend = {};
   DistributedOptions distributed = {};
   CombineOptions combining = {};

@@ -28,9 +28,6 @@ constexpr std::size_t most_forwarded = 65536;
 /// Setting up memory takes 0.4 ms with eight ranks (docs/adr/0043), 50 times what exchanges of middling
 /// messages gain by it.
 constexpr std::uint64_t least_reuse_of_memory = 50;
-/// Of the bytes that any network bears from one sender at once, the first flight of TCP (RFC 6928), there is nothing to
-/// choose among executors.
-constexpr Bytes first_flight_bytes = 14336;
 /// Longer messages are long enough for windows.
 constexpr std::string_view combined_below_a_chunk = "combine=true combine.largest=32KiB";
 
@@ -70,12 +67,8 @@ class Plan::Planner::Chooser {
 
   /// After the plan was made: what else its exchanges try. Equal on all ranks, as the choice is.
   void find_rivals() {
-    const unsigned guarantees = find_scheduler(state_.info.scheduler).guarantees;
-    const bool forwards = (guarantees & direct) == 0;
+    const bool forwards = (find_scheduler(state_.info.scheduler).guarantees & direct) == 0;
     if (!tries_on(picked_, options_) || forwards || advice_.num_messages == 0) return;
-    const bool leaves_at_once =
-        !state_.shares_ports && state_.info.bounds.max_port_bytes <= first_flight_bytes;
-    if (!leaves_at_once) add_executors(guarantees);
     add_rivals_that_forward();
     add_combined_rival();
   }
@@ -95,21 +88,6 @@ class Plan::Planner::Chooser {
 
  private:
   bool has_matrix() const { return options_.planning == Planning::everywhere || comm_.rank() == 0; }
-
-  void add_executors(unsigned guarantees) {
-    for (const Executor& row : executors())
-      if (row.is_tried && row.on_mpi && row.name != state_.info.executor && row.carries_out(guarantees))
-        add_rival(row, row.tried_with);
-  }
-  /// What the user says counts for more than `tried_with`.
-  void add_rival(const Executor& row, std::string_view tried_with) {
-    const PlanOptions& chosen = state_.settled_options;
-    PlanOptions options = PlanOptions::parse(options_.text(), PlanOptions::parse(tried_with, chosen));
-    const bool differs = options.text() != PlanOptions::parse(options_.text(), chosen).text();
-    if (!differs && row.name == state_.info.executor) return;
-    state_.rivals.push_back(
-        {row, std::move(options), differs ? std::string(tried_with) : "", state_.info.scheduler, {}});
-  }
 
   /// Collective. Small messages, many of them, between hosts with a rank each: schedules that send few larger ones in their place.
   void add_rivals_that_forward() {
@@ -136,9 +114,12 @@ class Plan::Planner::Chooser {
     if (!for_hosts_ || state_.info.num_hosts == 1 || state_.info.combined) return;
     const PlanOptions combined = PlanOptions::parse(combined_below_a_chunk, {});
     if (!count_combined(combined.combining.largest_bytes)) return;
-    const std::size_t before = state_.rivals.size();
-    add_rival(find_executor(state_.info.executor), combined_below_a_chunk);
-    if (state_.rivals.size() > before) state_.rivals.back().combines = state_.rivals.back().options.combine;
+    // What the user says counts for more.
+    const PlanOptions& chosen = state_.settled_options;
+    PlanOptions options =
+        PlanOptions::parse(options_.text(), PlanOptions::parse(combined_below_a_chunk, chosen));
+    state_.rivals.push_back({find_executor(state_.info.executor), std::move(options),
+                             std::string(combined_below_a_chunk), state_.info.scheduler, std::nullopt});
   }
   bool is_small() const {
     for (MessageId id = 0; id < matrix_.num_messages(); ++id)
@@ -189,7 +170,7 @@ class Plan::Planner::Chooser {
                           " bytes go through memory that the host's ranks share.";
     if (tries_on(picked_, options_))
       advice_.sentence +=
-          " How to send is found while exchanges run, whatever is predicted: Exchange::info().";
+          " Whether to combine or forward is found while exchanges run: Exchange::info().";
     advice_.sentence += " " + picked_.sentence;
   }
 

@@ -69,8 +69,6 @@ const std::array option_table{
         Whole<O, int>{NUICE_AT(async.max_sends), 0, INT_MAX}},
     Row{"async.chunk", "bytes of a piece; 0: 32 KiB over TCP, else messages are whole",
         Size<O>{NUICE_AT(async.chunk_bytes), 0, INT_MAX}},
-    Row{"phased.in_flight", "maximum number of active phases; 1 for schedules that forward",
-        Whole<O, int>{NUICE_AT(phased.in_flight), 1, INT_MAX}},
     Row{"depend.early", "bytes left when the next transfer on the route is released",
         Size<O>{NUICE_AT(depend.early_bytes), 1, INT_MAX}},
     Row{"device", "path of buffers in GPU memory: auto, direct or staged",
@@ -80,7 +78,7 @@ const std::array option_table{
     Row{"auto.reuse", "number of expected uses of the plan",
         Whole<O, std::uint64_t>{NUICE_AT(automatic.reuse), 1}},
     Row{"auto.machine", "a machine by name or file", Text<O>{NUICE_AT(automatic.machine)}},
-    Row{"auto.learn", "let the exchanges try executors, on several hosts without a named machine",
+    Row{"auto.learn", "let the exchanges try methods, on several hosts without a named machine",
         Flag<O>{NUICE_AT(automatic.learn)}},
 };
 #undef NUICE_AT

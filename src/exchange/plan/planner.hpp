@@ -39,8 +39,7 @@ struct Rival {
   PlanOptions options;
   std::string differs_in;  ///< From the plan's options, as people write them.
   std::string scheduler;
-  std::optional<PhaseTable> table;  ///< None: the plan's.
-  bool combines = false;            ///< Other than the plan.
+  std::optional<PhaseTable> table;  ///< Of a schedule that forwards; none: the plan's messages, combined.
 };
 
 /// What was made.
