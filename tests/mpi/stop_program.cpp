@@ -48,7 +48,7 @@ const std::map<std::string, nuice::mpi::PlanOptions> setups = {
     {"depend", {.scheduler = "coloring", .executor = "depend"}},
     {"root", {.scheduler = "coloring", .executor = "async", .planning = nuice::mpi::Planning::root}},
     {"distributed",
-     {.scheduler = "ac",
+     {.scheduler = "distributed_coloring",
       .executor = "phased",
       .planning = nuice::mpi::Planning::distributed,
       .distributed = {.gather_bytes = 0}}},

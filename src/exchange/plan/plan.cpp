@@ -45,7 +45,7 @@ const Scheduler* named_scheduler(const std::string& name) {
 PlanOptions settled(PlanOptions options) {
   if (options.effort == Effort::estimate) options.automatic.learn = false;
   if (options.scheduler == auto_name && options.planning == Planning::distributed)
-    options.scheduler = "distributed_coloring";
+    options.scheduler = distributed_scheduler;
   const bool is_chosen_later = options.scheduler == auto_name;
   if (options.executor == auto_name && !is_chosen_later) options.executor = default_executor;
   return options;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "exchange/bind/layout.hpp"
@@ -24,6 +25,9 @@
 namespace nuice::mpi {
 
 struct Facts;
+
+/// The only scheduler of Planning::distributed.
+inline constexpr std::string_view distributed_scheduler = "distributed_coloring";
 
 /// What a schedule is made from. The schedule itself, if somebody has made it already.
 struct Assignment {
