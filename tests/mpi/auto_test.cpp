@@ -111,25 +111,6 @@ TEST(Auto, EveryRankAndEveryRunChoosesAlike) {
   }
 }
 
-TEST(Auto, ChoosesOnRankZeroAsEverywhere) {
-  const CommMatrix matrix = some_matrix();
-  const auto compare = [&](const mpi::PlanOptions& options) {
-    auto on_root = options;
-    on_root.planning = mpi::Planning::root;
-    mpi::Plan root = plan_for(matrix, on_root);
-    const mpi::Plan everywhere = plan_for(matrix, options);
-    EXPECT_EQ(to_json(*root.advice()), to_json(*everywhere.advice()));
-    EXPECT_EQ(root.advice()->schedule, nullptr);
-    EXPECT_EQ(root.table(), everywhere.table());
-    EXPECT_EQ(root.info().predicted_s, everywhere.info().predicted_s);
-    expect_delivers(root);
-  };
-  compare(automatic({.automatic = {.reuse = 50, .machine = "ethernet-10g"}}));
-  compare(automatic({.hosts = "2", .automatic = {.machine = "testbed-fast"}}));
-  compare(automatic(
-      {.automatic = {.reuse = 1, .machine = "ethernet-10g"}}));  // the rule decides, and makes no schedule
-}
-
 TEST(Auto, ChoosesWhatAdviseChooses) {
   const CommMatrix matrix = some_matrix();
   const Machine machine = find_machine("ethernet-10g");

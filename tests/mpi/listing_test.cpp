@@ -124,7 +124,6 @@ TEST(Listing, APartnerMayStandThereSeveralTimes) {
                                         {"coloring", "pairwise"},
                                         {"coloring", "depend"},
                                         {"bruck", "phased"},
-                                        {"coloring", "phased", root},
                                         {"distributed_coloring", "async", distributed},
                                         {"auto", "auto"}});
   for (const Way& way : ways) {

@@ -32,7 +32,7 @@ TEST(Plan, ItsMatrixCanBeWritten) {
   std::vector<Message> entries = some_matrix().entries();
   entries.push_back({0, 0, 17});
   const CommMatrix matrix = CommMatrix::from_messages(test::world_size(), entries);
-  const mpi::Plan plan = plan_for(matrix, {.scheduler = "coloring", .planning = mpi::Planning::root});
+  const mpi::Plan plan = plan_for(matrix, {.scheduler = "coloring"});
   const std::string path =
       "/tmp/nuice_plan_test_" + mpi::text_of_rank_0(MPI_COMM_WORLD, std::to_string(getpid()));
   plan.save_matrix(path);
@@ -43,38 +43,13 @@ TEST(Plan, ItsMatrixCanBeWritten) {
   test::expect_same_error(ErrorCode::io, "/no/such", [&] { plan.save_matrix("/no/such/folder/m.mtx"); });
 }
 
-TEST(Plan, MadeOnRankZeroIsTheSame) {
-  std::vector<Message> entries = some_matrix().entries();
-  entries.push_back({0, 0, 17});
-  const CommMatrix matrix = CommMatrix::from_messages(test::world_size(), entries);
-  for (const Scheduler& scheduler : schedulers()) {
-    if (!scheduler.why_not({.matrix = matrix, .seed = 5}).empty()) continue;
-    SCOPED_TRACE(std::string(scheduler.name));
-    const mpi::PlanOptions options{.scheduler = std::string(scheduler.name), .seed = 5};
-    mpi::PlanOptions on_root = options;
-    on_root.planning = mpi::Planning::root;
-    const mpi::Plan everywhere = plan_for(matrix, options);
-    mpi::Plan root = plan_for(matrix, on_root);
-    EXPECT_EQ(root.table(), everywhere.table());
-    EXPECT_EQ(root.info().num_messages, everywhere.info().num_messages);
-    EXPECT_EQ(root.info().num_phases, everywhere.info().num_phases);
-    EXPECT_EQ(root.info().phase_bytes, everywhere.info().phase_bytes);
-    EXPECT_EQ(root.info().staged_bytes, everywhere.info().staged_bytes);
-    EXPECT_EQ(root.info().bounds.max_port_bytes, everywhere.info().bounds.max_port_bytes);
-    EXPECT_EQ(root.info().scheduler, scheduler.name);
-    EXPECT_EQ(root.info().seed, 5U);
-    test::BoundPlan bound(root);
-    bound.exchange_once();
-  }
-}
-
-TEST(Plan, MadeOnRankZeroFailsEverywhere) {
-  mpi::PlanOptions options{.scheduler = "rs_nl", .planning = mpi::Planning::root};
+TEST(Plan, FailsEverywhere) {
+  mpi::PlanOptions options{.scheduler = "rs_nl"};
   test::expect_same_error(ErrorCode::not_applicable, "", [&] { plan_for(some_matrix(), options); });
   options.topology = "star:3";
   test::expect_same_error(ErrorCode::invalid_argument, "unknown topology",
                           [&] { plan_for(some_matrix(), options); });
-  options = {.scheduler = "rex", .executor = "async", .planning = mpi::Planning::root};
+  options = {.scheduler = "rex", .executor = "async"};
   test::expect_same_error(ErrorCode::not_applicable, "rex forwards",
                           [&] { plan_for(some_matrix(), options); });
   options = {.planning = static_cast<mpi::Planning>(7)};

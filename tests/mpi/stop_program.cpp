@@ -46,7 +46,6 @@ const std::map<std::string, nuice::mpi::PlanOptions> setups = {
     {"memory",
      {.scheduler = "ac", .executor = "async", .shared_memory = true, .sharing = {.largest_bytes = bytes}}},
     {"depend", {.scheduler = "coloring", .executor = "depend"}},
-    {"root", {.scheduler = "coloring", .executor = "async", .planning = nuice::mpi::Planning::root}},
     {"distributed",
      {.scheduler = "distributed_coloring",
       .executor = "phased",

@@ -23,10 +23,9 @@ namespace nuice::mpi {
 /// Where the matrix is gathered and the schedule is made. The schedule is the same.
 enum class Planning {
   everywhere,  ///< Every rank gathers the matrix and makes the schedule: nothing but the gather is communicated.
-  root,  ///< Rank 0 does, and sends every rank its slice: the others need memory for their own messages only.
-  /// Nowhere: each rank knows its own messages only, learns its sources, and makes its slice from that: distributed_coloring
-  /// finds phases together with the others, ac, lp, bex, lex and their second names need no more (docs/how-to/at-scale.md). A small
-  /// matrix is gathered all the same (DistributedOptions).
+  /// Nowhere: each rank knows its own messages only, learns its sources, and finds phases together with the others
+  /// (docs/how-to/at-scale.md): for the scheduler distributed_coloring. A small matrix is gathered all the same
+  /// (DistributedOptions).
   distributed,
 };
 

@@ -65,8 +65,8 @@ class Plan {
   /// Collective over parent; its plans share a duplicate, but one with a watchdog has its own. destinations: the ranks to which this rank sends, with their bytes,
   /// in any order; the rank itself and zero bytes are allowed, and a rank may stand there several times (a periodic grid that is
   /// two wide): it is one message in the schedule, and one buffer for each time in bind(). Time and memory grow with the messages of all
-  /// ranks (every rank gathers the matrix, O(ranks + messages), and makes the same schedule); with Planning::root memory
-  /// does on rank 0 only, with Planning::distributed nowhere.
+  /// ranks (every rank gathers the matrix, O(ranks + messages), and makes the same schedule); with
+  /// Planning::distributed they do not.
   /// Throws Error, the same on all ranks, naming the rank or pair at fault:
   ///   invalid_argument  a destination outside the communicator, a negative size, an unknown
   ///                     scheduler, an option out of range, a null communicator or an intercommunicator

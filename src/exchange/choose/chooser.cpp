@@ -2,18 +2,15 @@
 // The scheduler "auto": advise(), and what else the plan's exchanges try.
 //
 // All ranks agree by construction. advise() is a pure function of what all ranks have: the gathered matrix, rank 0's
-// machine, equal options. No rank acts on a clock or a file of its own. With Planning::root only rank 0 has the
-// matrix: it asks the adviser and tells the others.
+// machine, equal options. No rank acts on a clock or a file of its own.
 // Cost: docs/reference/exchange.md; less than the exchanges it decides about.
 #include <algorithm>
 #include <optional>
 
 #include "exchange/choose/candidates.hpp"
 #include "exchange/choose/pick_machine.hpp"
-#include "exchange/choose/share_advice.hpp"
 #include "exchange/plan/options.hpp"
 #include "exchange/plan/planner.hpp"
-#include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
@@ -41,14 +38,13 @@ class Plan::Planner::Chooser {
         matrix_(matrix),
         options_(options),
         for_hosts_(state.hosts && state.shares_ports),
-        ports_(for_hosts_ && has_matrix() ? host_matrix(matrix, *state.hosts) : CommMatrix()),
+        ports_(for_hosts_ ? host_matrix(matrix, *state.hosts) : CommMatrix()),
         picked_(pick_machine(comm_, options)) {}
 
   void run() {
     settle_combining();
     settle_shared_memory();
     all_or_none(comm_, [&] {
-      if (!has_matrix()) return;
       std::vector<std::string> candidates =
           candidates_for(picked_, options_, for_hosts_, predicts_order_only(picked_, options_));
       if (for_hosts_)  // which is all that the adviser sees
@@ -59,7 +55,6 @@ class Plan::Planner::Chooser {
                        {.reuse = options_.automatic.reuse, .candidates = candidates, .seed = options_.seed});
       name_machine();
     });
-    if (options_.planning == Planning::root) share_from_rank_0(comm_, advice_);
     state_.info.predicted_s = advice_.choice().exchange_s;
   }
 
@@ -87,12 +82,9 @@ class Plan::Planner::Chooser {
   }
 
  private:
-  bool has_matrix() const { return options_.planning == Planning::everywhere || comm_.rank() == 0; }
-
   /// Collective. Small messages, many of them, between hosts with a rank each: schedules that send few larger ones in their place.
   void add_rivals_that_forward() {
-    if (state_.shares_ports || options_.planning != Planning::everywhere || state_.info.scheduler.empty())
-      return;
+    if (state_.shares_ports || state_.info.scheduler.empty()) return;
     if (matrix_.num_messages() > most_forwarded || !is_small()) return;
     const Executor& executor = *std::ranges::find(executors(), Pace::phases, &Executor::pace);
     const Problem problem{.matrix = matrix_, .seed = options_.seed};
@@ -134,24 +126,16 @@ class Plan::Planner::Chooser {
   }
   /// Collective. Counts messages of at most so many bytes between hosts. Whether they pay for being combined.
   bool count_combined(Bytes largest) {
-    small_ = {};
-    all_or_none(comm_, [&] {
-      if (has_matrix()) small_ = small_messages(matrix_, *state_.hosts, largest);
-    });
-    share_from_rank_0(comm_, small_.number, small_.num_pairs);
+    all_or_none(comm_, [&] { small_ = small_messages(matrix_, *state_.hosts, largest); });
     return small_.number >= least_combined * small_.num_pairs && small_.number > 0;
   }
 
-  /// Collective. On one host its memory is the shortest way; beside a network it gains nothing that was measured.
+  /// On one host its memory is the shortest way; beside a network it gains nothing that was measured.
   void settle_shared_memory() {
     if (!state_.shares_ports || state_.info.num_hosts > 1 || options_.executor != auto_name) return;
     if (options_.automatic.reuse < least_reuse_of_memory) return;
-    all_or_none(comm_, [&] {
-      if (!has_matrix()) return;
-      for (MessageId id = 0; id < matrix_.num_messages(); ++id)
-        if (matrix_.bytes(id) <= options_.sharing.largest_bytes) ++num_near_;
-    });
-    share_from_rank_0(comm_, num_near_);
+    for (MessageId id = 0; id < matrix_.num_messages(); ++id)
+      if (matrix_.bytes(id) <= options_.sharing.largest_bytes) ++num_near_;
     if (num_near_ > 0) state_.info.shared_memory = true;
   }
 

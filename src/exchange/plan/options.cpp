@@ -16,7 +16,7 @@ using namespace nuice::options;
 using O = PlanOptions;
 
 constexpr std::array<std::string_view, 2> effort_names = {"estimate", "learn"};
-constexpr std::array<std::string_view, 3> planning_names = {"everywhere", "root", "distributed"};
+constexpr std::array<std::string_view, 2> planning_names = {"everywhere", "distributed"};
 // NUICE_TRACE=1 is meant as a switch, and would write a folder named 1.
 constexpr std::array<std::string_view, 8> switch_words = {"0",   "1",  "on",   "off",
                                                           "yes", "no", "true", "false"};
@@ -51,7 +51,7 @@ const std::array option_table{
         Size<O>{NUICE_AT(sharing.largest_bytes), 0, INT_MAX}},
     Row{"once_per_host", "halos: a value crosses the network once for all ranks of a host that need it",
         Flag<O>{NUICE_AT(once_per_host)}},
-    Row{"planning", "where the schedule is made: everywhere, root or distributed",
+    Row{"planning", "where the schedule is made: everywhere or distributed",
         OneOf<O, Planning>{NUICE_AT(planning), planning_names}},
     Row{"distributed.gather",
         "largest matrix (24 bytes a message) that planning=distributed gathers; 0: none",
