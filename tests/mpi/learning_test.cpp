@@ -194,7 +194,7 @@ TEST(Learning, TriesNoForwardingOfLargeMessagesNorOnHostsThatShareAPort) {
 
 TEST(Learning, TriesNothingWhereItMayNot) {
   mpi::PlanOptions options = trying("2");
-  options.automatic.learn = false;
+  options.effort = mpi::Effort::estimate;
   setenv("XDG_CONFIG_HOME", "/nowhere", 1);  // where a calibrated machine may lie
   mpi::Plan plan = plan_for(some_matrix(9'000), options);
   unsetenv("XDG_CONFIG_HOME");

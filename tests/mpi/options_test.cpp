@@ -47,13 +47,13 @@ TEST(OptionText, IsReadBackToTheSame) {
                             .planning = mpi::Planning::distributed,
                             .watchdog_s = 0.1,
                             .async = {.max_sends = 7},
-                            .automatic = {.learn = false}};
+                            .automatic = {.reuse = 3}};
   const std::string text = options.text();
   EXPECT_EQ(PlanOptions::parse(text).text(), text);
   EXPECT_EQ(text,
             "scheduler=link_coloring executor=async phase_cost=4611686018427387904 topology=\"file:a b\" "
             "planning=distributed "
-            "watchdog=0.1 async.max_sends=7 auto.learn=false");
+            "watchdog=0.1 async.max_sends=7 auto.reuse=3");
 }
 
 TEST(OptionText, EveryOptionHasANameAndASentence) {

@@ -29,10 +29,13 @@ enum class Planning {
   distributed,
 };
 
-/// How much may be measured to choose a method, as FFTW's planner flags.
+/// How much the scheduler "auto" may measure to choose a method, as FFTW's planner flags.
 enum class Effort {
-  estimate,  ///< Nothing: AutoOptions::learn is off.
-  learn      ///< The exchanges themselves show it (AutoOptions::learn).
+  estimate,  ///< Nothing: what is predicted is taken.
+  /// On several hosts and where no machine was named: only the order is predicted, and exchanges try to combine messages or to
+  /// forward them, and keep what is fastest (docs/adr/0050). Every rank must then come to the end of an exchange for others to
+  /// end the third one after it.
+  learn
 };
 
 /// Options of the executor async.
@@ -94,10 +97,6 @@ struct AutoOptions {
   /// A machine as find_machine() takes it. Empty: $NUICE_MACHINE; without it what nuice-calibrate --save has left for this
   /// kind of start (all ranks on one host, or not); without that a shipped one. Advice::sentence says which.
   std::string machine = {};
-  /// Whether the exchanges themselves may show what is best, on several hosts and where no machine was named: only the order is
-  /// predicted, and the first exchanges try several executors, of which the fastest stays (docs/adr/0050). Every rank must then come
-  /// to the end of an exchange for others to end the third one after it. false: what is predicted is taken.
-  bool learn = true;
 };
 
 /// Must be equal on all ranks.

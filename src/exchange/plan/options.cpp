@@ -31,7 +31,7 @@ const std::array option_table{
     Row{"scheduler", "which algorithm makes the schedule (nuice list), or auto",
         Text<O>{NUICE_AT(scheduler)}},
     Row{"executor", "how ranks execute the schedule (nuice list), or auto", Text<O>{NUICE_AT(executor)}},
-    Row{"effort", "how much is measured: estimate (nothing) or learn",
+    Row{"effort", "estimate: nothing is measured; learn: exchanges of auto try methods",
         OneOf<O, Effort>{NUICE_AT(effort), effort_names}},
     Row{"seed", "for schedulers that use random numbers", Whole<O, std::uint64_t>{NUICE_AT(seed), 0}},
     Row{"phase_cost", "cost of a phase in addition to its largest transfer, in bytes",
@@ -78,8 +78,6 @@ const std::array option_table{
     Row{"auto.reuse", "number of expected uses of the plan",
         Whole<O, std::uint64_t>{NUICE_AT(automatic.reuse), 1}},
     Row{"auto.machine", "a machine by name or file", Text<O>{NUICE_AT(automatic.machine)}},
-    Row{"auto.learn", "let the exchanges try methods, on several hosts without a named machine",
-        Flag<O>{NUICE_AT(automatic.learn)}},
 };
 #undef NUICE_AT
 

@@ -41,7 +41,6 @@ const Scheduler* named_scheduler(const std::string& name) {
 
 /// With what `automatic` means for a schedule that is chosen by its name.
 PlanOptions settled(PlanOptions options) {
-  if (options.effort == Effort::estimate) options.automatic.learn = false;
   if (options.scheduler == auto_name && options.planning == Planning::distributed)
     options.scheduler = distributed_scheduler;
   const bool is_chosen_later = options.scheduler == auto_name;
