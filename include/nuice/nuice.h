@@ -221,7 +221,7 @@ NUICE_API int nuice_exchange_is_under_way(const nuice_exchange* exchange, int* u
 /** Not collective. executor: what carries it out now; shared_memory: how many messages go through memory of hosts, or why
  * none does, or "" where it is not requested; device: how buffers in GPU memory are transferred, and why, or ""; methods: of
  * scheduler=auto and device=auto, what was tried and what it took, seconds of the
- * slowest rank ("coloring:async 0.136 s, coloring:phased 0.345 s (out)"), or "". */
+ * slowest rank ("coloring:async 0.136 s, bruck_kport:phased 0.345 s (out)"), or "". */
 NUICE_API int nuice_exchange_text(const nuice_exchange* exchange, const char* name, const char** text);
 /** Collective, without waiting for others. Sets *exchange to NULL; NULL is freed already. Errors: state while active. */
 NUICE_API int nuice_exchange_free(nuice_exchange** exchange);
