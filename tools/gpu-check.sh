@@ -9,7 +9,8 @@
 #   --dry-run, as first option of both scripts: a fake driver instead of NVIDIA's; then no figure is of a GPU
 #
 # laws: ranks that passed them on the GPU, which they share; kernels: whether the pack kernels do as the host's loops.
-# Figures, and what they should be: staged_over_copy_all, by bytes of a message and of a chunk (default: >= 1.3), copy_over_memcpy (>= 0.9),
+# Figures, and what they should be: staged_over_copy_all, by bytes of a message and of a chunk (default: >= 1.0), once more by TCP (Open MPI;
+# chunks >= 1.0), of both ranks and of one of them (staged_one_rank); copy_over_memcpy (>= 0.9), copies_over_kernel by messages and bytes,
 # pack_over_take (<= 1.0; null without CuPy), check_ns, of a host pointer in a program without a driver (<= 30). They say nothing about
 # networks: all ranks share the one GPU and the host's memory.
 set -euo pipefail
@@ -102,10 +103,12 @@ check=$("$tests/device_bench" --check) || failed="$failed check"
 alone=$(run 1 60 "$tests/device_bench" $quick) || failed="$failed device_bench:1"
 # shellcheck disable=SC2086
 staged=$(run 2 100 "$tests/device_bench" $quick) || failed="$failed device_bench:2"
+# shellcheck disable=SC2086
+over_tcp=$(OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo run 2 100 "$tests/device_bench" $quick) || failed="$failed device_bench:tcp"
 pack_over_take=null
 if [ -z "$dry" ] && python3 -c 'import cupy' 2>/dev/null && take_s=$(timeout 60 python3 "$take"); then
   pack_over_take=$(echo "$alone" | awk -v take_s="$take_s" -F'"pack_s": ' '{ printf "%.3f", $2 / take_s }')
 fi
 echo "{\"dry_run\": ${dry:+true}${dry:-false}, \"gpu\": \"$gpu\", \"laws\": [$laws], \"kernels\": $kernels, \"check_ns\": ${check:-null}," \
-  "${alone:-\"alone\": null}, \"pack_over_take\": $pack_over_take, ${staged:-\"staged_over_copy_all\": null}}" | sed 's/trueyes/true/'
+  "${alone:-\"alone\": null}, \"pack_over_take\": $pack_over_take, ${staged:-\"staged_over_copy_all\": null}, \"tcp\": {${over_tcp:-}}}" | sed 's/trueyes/true/'
 [ -z "$failed" ] || die "failed, with ranks:$failed"

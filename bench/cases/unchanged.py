@@ -154,7 +154,9 @@ PROGRAMS = {
     "lammps": Program(
         lammps, "Alltoallv: pppm of 32,768 ions", r"^ +\d+ +-?[\d.]+ +-.*$", "lmp", own_s=LAMMPS_LOOP
     ),
-    "spectral": Program(spectral, "Alltoallw: mpi4py-fft, 64^3", r"^energy .*$", MPIEXEC),
+    "spectral": Program(
+        spectral, "Alltoallw: mpi4py-fft, 64^3", r"^energy .*$", MPIEXEC, own_s=r"steps took (\S+)"
+    ),
     "silicon": Program(silicon, "Alltoall, small: Quantum ESPRESSO", r"^! +total energy.*$", "pw.x"),
     "poisson": Program(poisson, "Neighbor_alltoallv: DOLFINx", **DOLFINX),
     "halo": Program(halo, "Ineighbor_alltoallv: DOLFINx, PETSc", **DOLFINX),

@@ -124,7 +124,7 @@ NETWORK_TITLES = {
     "shallow": "16 hosts, 20 Mbit/s, 32 KiB",
     "deep": "16 hosts, 20 Mbit/s, 256 KiB",
     "fast:reno": "the first network with reno",
-    "fast:cubic": "with cubic",
+    "fast:cubic": "the first network with cubic",
     "fast:bbr:rto_min=5ms": "with rto_min 5 ms",
     "multi": "8 hosts x 4 ranks, 20 Mbit/s, 32 KiB",
     "fast:ranks=4": "16 hosts x 4 ranks, 50 Mbit/s, 32 KiB",

@@ -65,10 +65,14 @@ class Flow:
 def main():
     points, steps = (int(word) for word in (sys.argv[1:] + ["64", "8"][len(sys.argv) - 1 :]))
     flow = Flow(points)
+    MPI.COMM_WORLD.Barrier()
+    begin = MPI.Wtime()
     for _ in range(steps):
         flow.step()
     energy = flow.energy()
+    took = MPI.Wtime() - begin
     if MPI.COMM_WORLD.Get_rank() == 0:
+        print(f"steps took {took:.4f} s")
         print(f"energy {energy / points**3:.12e}")
 
 

@@ -166,11 +166,12 @@ class RequestMaker {
     if (are_empty(places)) return;
     const bool apart = entry.send_parts.count == 0 && is_apart(entry.send_partner, true);
     if (!apart) {
-      for (const Places& part : cut(joined(places), false)) add_send(entry.send_partner, part);
+      for (const Places& part : cut(joined(places), entry.send_partner, false))
+        add_send(entry.send_partner, part);
       return;
     }
     for (const Segment& segment : places)
-      for (const Places& part : cut({segment}, true)) add_send(entry.send_partner, part);
+      for (const Places& part : cut({segment}, entry.send_partner, true)) add_send(entry.send_partner, part);
   }
 
   void add_receives(const PhaseEntry& entry) {
@@ -179,14 +180,14 @@ class RequestMaker {
     if (are_empty(places)) return;
     const bool apart = entry.recv_parts.count == 0 && is_apart(entry.recv_partner, false);
     if (!apart) {
-      for (const Places& part : cut(joined(places), false)) {
+      for (const Places& part : cut(joined(places), entry.recv_partner, false)) {
         add_receive(entry.recv_partner, part);
         binding_.arrivals.add_receive(entry.recv_partner, arrivals_of(entry), part);
       }
       return;
     }
     for (const Segment& segment : places) {
-      for (const Places& part : cut({segment}, true)) {
+      for (const Places& part : cut({segment}, entry.recv_partner, true)) {
         add_receive(entry.recv_partner, part);
         binding_.arrivals.add_receive(entry.recv_partner, {&entry.recv_partner, 1}, part);
       }
@@ -198,7 +199,8 @@ class RequestMaker {
     return binding_.settings.apart || layout_.one_by_one(partner, is_send);
   }
 
-  std::vector<Places> cut(Places places, bool is_apart) const {
+  std::vector<Places> cut(Places places, Rank partner, bool is_apart) const {
+    if (std::ranges::binary_search(binding_.settings.whole_with, partner)) return {std::move(places)};
     const Bytes piece = binding_.settings.piece_bytes;
     if (piece > 0 && (is_apart || layout_.is_bytes())) return in_pieces(std::move(places), piece);
     const bool is_long = places.size() == 1 && tail_bytes_ > 0 && places[0].type == MPI_BYTE &&

@@ -29,7 +29,7 @@ Plan::Binder::Bound Plan::Binder::bind_by_device(const DeviceSides& sides, Bound
     DeviceRun* made = nullptr;
     all_or_none(comm(), [&] {
       run = std::make_unique<DeviceRun>(
-          device_parts(sides, table, is_direct, chunk_bytes, decision.why), table.sources, table.rank,
+          device_parts(sides, table, plan_.view.near, is_direct, chunk_bytes, decision.why), table.sources, table.rank,
           is_only ? exchange->arrivals : *method.arrivals, exchange->streams, exchange->faults.get());
       made = run.get();
     });

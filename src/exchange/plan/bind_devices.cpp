@@ -168,8 +168,8 @@ void find_self(const DeviceItems& sent, const DeviceItems& received, bool are_pl
 
 }  // namespace
 
-DeviceParts device_parts(DeviceSides sides, const PhaseTable& table, bool is_direct, Bytes chunk_bytes,
-                         const std::string& why) {
+DeviceParts device_parts(DeviceSides sides, const PhaseTable& table, std::span<const Rank> near,
+                         bool is_direct, Bytes chunk_bytes, const std::string& why) {
   DeviceParts parts;
   parts.at = sides.at();
   parts.chunk_bytes = (chunk_bytes + 15) / 16 * 16;
@@ -201,9 +201,13 @@ DeviceParts device_parts(DeviceSides sides, const PhaseTable& table, bool is_dir
   parts.receives = mirror(sides.receive, sides.receive_at, sides.receive_from, false, self_from);
   parts.drains_last = sides.is_in_place;
   find_self(sent, received, are_plain, parts);
-  if (parts.self.empty())
-    for (const Mirror::Range& range : parts.sends.ranges())
-      if (self_to[range.partner] != 0) parts.self_end = std::max(parts.self_end, range.end);
+  const bool self_is_copied_by_other = parts.self.empty();
+  for (const Mirror::Range& range : parts.sends.ranges()) {
+    const bool is_self = self_to[range.partner] != 0;
+    const bool is_near = std::ranges::binary_search(near, sides.send_to[range.partner].rank);
+    const bool is_awaited = is_self ? self_is_copied_by_other : is_near && range.is_streamed;
+    if (is_awaited) parts.start_end = std::max(parts.start_end, range.end);
+  }
   return parts;
 }
 

@@ -56,8 +56,11 @@ DeviceDecision decide_on_devices(const Communicator& comm, const DeviceSides& si
                                  const std::string& why_not_direct);
 
 /// Not collective. What a run for this table is made of, without the other exchange.
-DeviceParts device_parts(DeviceSides sides, const PhaseTable& table, bool is_direct, Bytes chunk_bytes,
-                         const std::string& why);
+/// near: this host's ranks, ascending. Large messages to them are filled before the other exchange starts: MPI's receiver copies a message of
+/// its host as a whole, and meanwhile could not start its own. So two ranks would copy one after the other; on an H100 16 MiB both ways took
+/// 1.5 to 1.8 times as long.
+DeviceParts device_parts(DeviceSides sides, const PhaseTable& table, std::span<const Rank> near,
+                         bool is_direct, Bytes chunk_bytes, const std::string& why);
 
 // Mirrored where the mirror has any of it; else as they are.
 std::vector<Outgoing> mirrored(const Mirror& mirror, std::span<const Outgoing> messages);

@@ -22,13 +22,14 @@ namespace {
 /// Below every MPI's limit for messages that are sent without asking (64 KiB in Open MPI).
 constexpr Bytes chunk_bytes_over_tcp = 32 << 10;
 
-RunSettings settings_for(const PlanOptions& options, bool is_over_tcp, const Elsewhere& elsewhere) {
-  const Bytes chunk_bytes = is_over_tcp ? chunk_bytes_over_tcp : 0;
+RunSettings settings_for(const PlanOptions& options, const HostView& view, const Elsewhere& elsewhere) {
+  const Bytes chunk_bytes = view.is_over_tcp ? chunk_bytes_over_tcp : 0;
   return {.max_sends = options.async.max_sends,
           .early_bytes = options.depend.early_bytes,
           .chunk_bytes = options.async.chunk_bytes > 0 ? options.async.chunk_bytes : chunk_bytes,
           .copies = elsewhere.copies,
           .piece_bytes = elsewhere.piece_bytes,
+          .whole_with = elsewhere.piece_bytes > 0 ? std::span(view.near) : std::span<const Rank>(),
           .apart = elsewhere.is_on_device};
 }
 
@@ -86,7 +87,7 @@ std::unique_ptr<Run> Plan::Binder::bind_rival(const Rival& rival, RivalParts& pa
   const auto bind_to = [&, &its = its_tags](const PhaseTable& table) {
     return find_runnable_executor(rival.executor.name)
         .bind({its.comm, table, slice_.notices, layout, arrivals, its.next,
-               settings_for(rival.options, plan_.view.is_over_tcp, elsewhere)});
+               settings_for(rival.options, plan_.view, elsewhere)});
   };
   if (rival.table)
     return bind_to(direction_ == Direction::backwards ? reversed(*rival.table) : *rival.table);
@@ -101,7 +102,7 @@ std::unique_ptr<Run> Plan::Binder::bind_methods(Exchange::State& exchange, const
   const auto bind_to = [&](Arrivals& arrivals) {
     return find_runnable_executor(made_.info.executor)
         .bind({plan_.comm, rest, slice_.notices, layout, arrivals, plan_.tags->next,
-               settings_for(made_.settled_options, plan_.view.is_over_tcp, elsewhere)});
+               settings_for(made_.settled_options, plan_.view, elsewhere)});
   };
   std::vector<BoundMethod> methods;
   const auto add = [&](const std::string& scheduler, std::string_view executor, const std::string& options,

@@ -27,13 +27,15 @@ DeviceRun::DeviceRun(DeviceParts parts, std::span<const Partner> sources, Rank s
   in_ = device::Stream(parts_.at);
   begun_ = device::Event(parts_.at);
   self_copied_ = device::Event(parts_.at);
-  for (Bytes at = 0; at < parts_.sends.bytes(); at += parts_.chunk_bytes) filled_.emplace_back(parts_.at);
+  fill_ends_ = ends_of_copies(parts_.sends.bytes(), parts_.chunk_bytes);
+  for (std::size_t i = 0; i < fill_ends_.size(); ++i) filled_.emplace_back(parts_.at);
   if (!drains()) return;
   for (std::int64_t i = 0; i < num_drains; ++i) drained_.emplace_back(parts_.at);
   const std::vector<Mirror::Range>& ranges = parts_.receives.ranges();
   for (std::size_t i = 0; i < ranges.size(); ++i) ranges_of_partner_.push_back(i);
   std::ranges::stable_sort(ranges_of_partner_, {}, [&](std::size_t i) { return ranges[i].partner; });
   landings_.resize(ranges.size());
+  landed_.reserve(ranges.size());
   pending_.reserve(2 * ranges.size());
 }
 
@@ -65,6 +67,7 @@ void DeviceRun::start() {
   last_source_ = no_rank;
   num_handed_over_ = 0;
   waiting_.clear();
+  landed_.clear();
   pending_.clear();
   pending_bytes_ = 0;
   has_taken_ = false;
@@ -81,7 +84,7 @@ void DeviceRun::start() {
   const bool pieces_wait = inner_->run && inner_->run->awaits_copies();
   // The first chunk leaves at once, as the program may compute from here on; later ones while others travel.
   await_bytes(pieces_wait ? std::min(parts_.chunk_bytes, parts_.sends.bytes()) : parts_.sends.bytes());
-  await_bytes(std::min(parts_.self_end, parts_.sends.bytes()));
+  await_bytes(std::min(parts_.start_end, parts_.sends.bytes()));
   inner_->start();
   finish_self();
 }
@@ -96,10 +99,8 @@ void DeviceRun::begin_on_streams() {
 }
 
 void DeviceRun::fill_all() {
-  const Bytes end = parts_.sends.bytes();
   for (std::size_t i = 0; i < filled_.size(); ++i) {
-    const Bytes begin = static_cast<Bytes>(i) * parts_.chunk_bytes;
-    parts_.sends.fill(begin, std::min(begin + parts_.chunk_bytes, end), out_);
+    parts_.sends.fill(i == 0 ? 0 : fill_ends_[i - 1], fill_ends_[i], out_);
     filled_[i].record(out_.get());
   }
 }
@@ -130,7 +131,7 @@ void DeviceRun::await(const Block& sent) {
 bool DeviceRun::is_filled(const Block& sent) {
   if (sent.bytes == 0 || !parts_.sends.holds(sent.at)) return true;
   const Bytes end = sent.at - parts_.sends.data() + sent.bytes;
-  while (static_cast<Bytes>(num_filled_) * parts_.chunk_bytes < end) {
+  while (filled_bytes() < end) {
     if (!filled_[num_filled_].is_over()) return false;
     ++num_filled_;
   }
@@ -138,11 +139,10 @@ bool DeviceRun::is_filled(const Block& sent) {
 }
 
 void DeviceRun::await_bytes(Bytes end) {
-  for (; static_cast<Bytes>(num_filled_) * parts_.chunk_bytes < end; ++num_filled_)
-    filled_[num_filled_].wait();
+  for (; filled_bytes() < end; ++num_filled_) filled_[num_filled_].wait();
 }
 
-/// Of a large message every chunk is drained at once, as they come in their order; what does not waits for the whole message.
+/// Pieces of a large message come in their order, and are drained before the rest is here; of what does not, the whole message is.
 void DeviceRun::land(const Block& received) {
   if (!drains() || !parts_.receives.holds(received.at)) return;
   const Bytes begin = received.at - parts_.receives.data();
@@ -153,9 +153,22 @@ void DeviceRun::land(const Block& received) {
   Landing& landing = landings_[index];
   if (!range.is_streamed || landing.come != begin - range.begin) return;
   landing.come += received.bytes;
-  if (landing.come - landing.drained < parts_.chunk_bytes && range.begin + landing.come < range.end) return;
-  parts_.receives.drain(range.begin + landing.drained, range.begin + landing.come, in_);
-  landing.drained = landing.come;
+  const bool is_new = !landing.is_listed && landing.come - landing.drained >= parts_.chunk_bytes;
+  if (!is_new) return;
+  landing.is_listed = true;
+  landed_.push_back(index);
+}
+
+/// What one call of MPI has brought of a message is one copy.
+void DeviceRun::drain_landed() {
+  for (const std::size_t index : landed_) {
+    const Bytes begin = parts_.receives.ranges()[index].begin;
+    Landing& landing = landings_[index];
+    parts_.receives.drain(begin + landing.drained, begin + landing.come, in_);
+    landing.drained = landing.come;
+    landing.is_listed = false;
+  }
+  landed_.clear();
 }
 
 /// A message is here as a whole.
@@ -227,6 +240,7 @@ void DeviceRun::hand_over() {
 /// somebody waits for single ones.
 bool DeviceRun::take_next(bool may_wait, bool drains_at_once) {
   const std::optional<Arrival> arrival = inner_->next(may_wait);
+  drain_landed();
   if (arrival) take(*arrival);
   inner_is_over_ = inner_->standing == Exchange::State::Standing::idle;
   const bool is_enough = inner_is_over_ || drains_at_once || pending_bytes_ >= parts_.chunk_bytes;

@@ -39,7 +39,7 @@ struct DeviceParts {
   Mirror receives;
   std::vector<DeviceSelfCopy> self;
   bool self_waits = false;   // for what is filled
-  Bytes self_end = 0;        // a message to itself that the other exchange copies: the end of it in `sends`
+  Bytes start_end = 0;       // in `sends`: the other exchange starts when all before is filled
   bool drains_last = false;  // not before all is filled
   Bytes chunk_bytes = 0;
   std::vector<char> drains_self =
@@ -90,6 +90,7 @@ class DeviceRun : public Run, public Copies {
   struct Landing {
     Bytes come = 0;     // in one piece from the begin
     Bytes drained = 0;  // likewise
+    bool is_listed = false;  // in landed_
   };
   struct HandOver {
     std::size_t source;  // in the arrivals
@@ -102,7 +103,9 @@ class DeviceRun : public Run, public Copies {
   void fill_all();
   void copy_self();
   void finish_self();
+  Bytes filled_bytes() const { return num_filled_ == 0 ? 0 : fill_ends_[num_filled_ - 1]; }
   void await_bytes(Bytes end);
+  void drain_landed();
   void take(const Arrival& arrival);
   void drain_pending();
   void hand_over();
@@ -121,16 +124,18 @@ class DeviceRun : public Run, public Copies {
   device::Stream in_;
   device::Event begun_;
   device::Event self_copied_;
-  std::vector<device::Event> filled_;           // by chunk
+  std::vector<Bytes> fill_ends_;                // of copies, ascending
+  std::vector<device::Event> filled_;           // by copy
   std::vector<device::Event> drained_;          // cyclic
   std::vector<std::size_t> ranges_of_partner_;  // of receives: indices, by partner
   std::unique_ptr<Exchange::State> inner_;      // destroyed before what it sends from
 
   // of the running exchange
-  std::size_t num_filled_ = 0;  // chunks that are known to be
+  std::size_t num_filled_ = 0;  // copies that are known to be over
   bool inner_is_over_ = true;
   Rank last_source_ = no_rank;
   std::vector<Landing> landings_;  // by range
+  std::vector<std::size_t> landed_;  // ranges of which pieces have come in the last call of MPI
   std::vector<Pending> pending_;
   Bytes pending_bytes_ = 0;
   bool has_taken_ = false;         // messages since the last drain
