@@ -5,9 +5,9 @@ All ranks run in one process, and every allocation is charged to the rank that m
 what SMPI itself allocates for a rank meanwhile; those that nuice asked for are told apart. wall_s are the
 seconds of this machine for all ranks one after the other, mostly SMPI's own, which grow with the square of
 the ranks; simulated_s is what the messages take on 16 simulated hosts with 10 Gbit/s, computing not counted.
-`gather`, `count` and `consensus` only learn which rank sends to which, that way. `local` is what rank 0
-computes by itself, by the clock: matrix, schedule, check, slices. `root` and `everywhere`, whole plans, do
-not end under SimGrid 3.32 any more, which has no MPI_Comm_idup.
+`gather`, `count` and `consensus` only learn which rank sends to which, that way. `local` is what one
+rank computes, by the clock: matrix, schedule, check, slices of all. `everywhere`, whole plans, does not end
+under SimGrid 3.32 any more, which has no MPI_Comm_idup.
 """
 
 import os
@@ -17,7 +17,7 @@ from pathlib import Path
 from kit import ROOT, Case, Failed, Table, call, objects, scratch, smpi
 
 SOURCES = ROOT / "bench" / "plan_scale"
-WAYS = ("root", "everywhere", "gather", "count", "consensus", "local")
+WAYS = ("everywhere", "gather", "count", "consensus", "local")
 HOSTS = 16
 NETWORK = {"bytes_per_s": 1.25e9, "latency_s": 4e-6}
 MEMORY = ("smpi/privatization:no", "contexts/stack-size:256", "smpi/simulate-computation:no")
@@ -74,7 +74,7 @@ CASE = Case(
             where=lambda row: row["what"] != "local",
         ),
         Table(
-            "what rank 0 computes by itself",
+            "what one rank computes",
             INDEX,
             *(f"{part}, ms = {part}_s*1e3 .1f" for part in PARTS),
             where=lambda row: row["what"] == "local",

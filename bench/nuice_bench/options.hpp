@@ -195,7 +195,7 @@ inline void add_method_options(kit::App& app, Options& options, Words& words) {
           "\nplans: SCHEDULER, SCHEDULER:EXECUTOR (async, phased, pairwise, depend), or auto, the adviser's "
           "choice; SCHEDULER:EXECUTOR@blind ignores hosts and --topology, ...@combine combines messages "
           "between hosts, ...@fields binds four fields instead of one buffer per message, "
-          "...@phased.in_flight=2+hosts=1 sets options of the plan"
+          "...@async.max_sends=4+hosts=1 sets options of the plan"
           "\nMPI: alltoallv, neighbor, neighbor_init (MPI 4), isend, persistent, nbx (receivers do not know "
           "their senders)"
           "\nwithout a plan: kept (alltoallv()), sparse (sparse_alltoallv()), bound (an Exchanger)"

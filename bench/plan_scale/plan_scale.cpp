@@ -2,9 +2,9 @@
 // Planning with thousands of ranks, each with a few partners: memory per rank, and what it takes. For SimGrid's SMPI, in which all
 // ranks are one process (`bench/run.py plan_scale` builds and runs it); any MPI will do for fewer.
 //
-//   smpirun -np 4096 ... plan_scale root|everywhere PARTNERS
+//   smpirun -np 4096 ... plan_scale everywhere PARTNERS
 //   smpirun -np 4096 ... plan_scale gather|count|consensus PARTNERS      only learning the sources, by that method
-//   smpirun -np 1    ... plan_scale local PARTNERS RANKS       what rank 0 computes by itself, by the clock of this machine
+//   smpirun -np 1    ... plan_scale local PARTNERS RANKS       what one rank computes for all, by the clock of this machine
 //
 // With plan_scale_memory.cpp preloaded every allocation is charged to the rank that makes it, so a rank's peak is its own
 // although all are one process; and what the program and nuice, linked into it, allocate is told from what SMPI does.
@@ -52,10 +52,9 @@ struct Outcome {
 };
 
 Outcome act(const std::string& what, const std::vector<nuice::Partner>& destinations) {
-  if (what != "root" && what != "everywhere")
+  if (what != "everywhere")
     return {nuice::mpi::discover(MPI_COMM_WORLD, destinations, what).size(), 0};
-  const auto planning = what == "root" ? nuice::mpi::Planning::root : nuice::mpi::Planning::everywhere;
-  const nuice::mpi::Plan plan(MPI_COMM_WORLD, destinations, {.scheduler = "coloring", .planning = planning});
+  const nuice::mpi::Plan plan(MPI_COMM_WORLD, destinations, {.scheduler = "coloring"});
   return {plan.table().entries.size(), plan.info().num_phases};
 }
 
@@ -83,11 +82,8 @@ void time_local_part(int num_ranks, int partners) {
   const double schedule_s = lap();
   const bool is_right = !nuice::check(matrix, schedule, nuice::find_scheduler("coloring").guarantees);
   const double check_s = lap();
-  const int block = (num_ranks + 15) / 16;
   std::size_t num_entries = 0;
-  for (int begin = 0; begin < num_ranks; begin += block)
-    for (const auto& table : nuice::slice_range(matrix, schedule, begin, std::min(num_ranks, begin + block)))
-      num_entries += table.entries.size();
+  for (const auto& table : nuice::slice_all(matrix, schedule)) num_entries += table.entries.size();
   const double slices_s = lap();
   std::printf(
       "{\"what\": \"local\", \"ranks\": %d, \"partners\": %d, \"right\": %s, \"entries\": %zu, \"matrix_s\": "
@@ -104,7 +100,7 @@ int main(int argc, char** argv) {
   int num_ranks = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
-  const std::string what = argc > 1 ? argv[1] : "root";
+  const std::string what = argc > 1 ? argv[1] : "everywhere";
   if (what == "local") {
     time_local_part(number(argc, argv, 3, 4096), number(argc, argv, 2, 64));
     MPI_Finalize();

@@ -233,7 +233,7 @@ NUICE_API int nuice_exchange_is_under_way(const nuice_exchange* exchange, int* u
 /** Not collective. A string by name. executor: the one in use; shared_memory: how many messages use shared
  * memory, or why none does ("" if it is not requested); device: how buffers in GPU memory are transferred,
  * and why ("" without any); methods: with scheduler=auto or device=auto, the methods tried and their seconds
- * on the slowest rank ("coloring:async 0.136 s, coloring:phased 0.345 s (out)"), else "". */
+ * on the slowest rank ("coloring:async 0.136 s, bruck_kport:phased 0.345 s (out)"), else "". */
 NUICE_API int nuice_exchange_text(const nuice_exchange* exchange, const char* name, const char** text);
 /** Collective, without waiting for other ranks. Sets *exchange to NULL; does nothing for NULL. Errors: state
  * while active. */

@@ -27,7 +27,7 @@ int index_of(const std::optional<mpi::Arrival>& arrival) {
   return arrival ? static_cast<int>(arrival->index) : -1;
 }
 
-/// "coloring:async 0.136 s, coloring:phased 0.345 s (out)"
+/// "coloring:async 0.136 s, bruck_kport:phased 0.345 s (out)"
 std::string words(const std::vector<mpi::MethodTrial>& methods) {
   std::string all;
   for (const mpi::MethodTrial& method : methods) {

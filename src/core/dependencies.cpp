@@ -102,8 +102,7 @@ Dependencies dependencies(const Schedule& schedule, const Topology* topology, By
   return result;
 }
 
-std::vector<Notices> slice_notices(const Schedule& schedule, const Dependencies& dependencies, Rank begin,
-                                   Rank end) {
+Notices slice_notices(const Schedule& schedule, const Dependencies& dependencies, Rank rank) {
   struct Ends {
     PhaseId phase;
     Rank src;
@@ -114,21 +113,18 @@ std::vector<Notices> slice_notices(const Schedule& schedule, const Dependencies&
   for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase)
     for (const Transfer transfer : schedule.transfers(phase))
       ends.push_back({phase, transfer.src, transfer.dst});
-  std::vector<Notices> result(static_cast<std::size_t>(end - begin));
-  const auto is_ours = [&](Rank rank) { return begin <= rank && rank < end; };
+  Notices notices;
   for (std::size_t id = 0; id < ends.size(); ++id) {
     for (const std::uint32_t earlier : dependencies.of(id)) {
       const Ends& first = ends[earlier];
       const Ends& then = ends[id];
-      if (is_ours(first.dst))
-        result[static_cast<std::size_t>(first.dst - begin)].gives.push_back(
-            {first.phase, first.src, then.src, then.phase, then.dst});
-      if (is_ours(then.src))
-        result[static_cast<std::size_t>(then.src - begin)].awaits.push_back(
-            {then.phase, then.dst, first.dst, first.phase, first.src});
+      if (first.dst == rank)
+        notices.gives.push_back({first.phase, first.src, then.src, then.phase, then.dst});
+      if (then.src == rank)
+        notices.awaits.push_back({then.phase, then.dst, first.dst, first.phase, first.src});
     }
   }
-  return result;
+  return notices;
 }
 
 Notices reversed(const Notices& notices, PhaseId num_phases) {

@@ -140,16 +140,14 @@ PhaseTable slice(const CommMatrix& matrix, const Schedule& schedule, Rank rank) 
   return builder.take();
 }
 
-std::vector<PhaseTable> slice_range(const CommMatrix& matrix, const Schedule& schedule, Rank begin,
-                                    Rank end) {
+std::vector<PhaseTable> slice_all(const CommMatrix& matrix, const Schedule& schedule) {
   std::vector<TableBuilder> builders;
-  builders.reserve(static_cast<std::size_t>(end - begin));
-  for (Rank rank = begin; rank < end; ++rank) builders.emplace_back(matrix, schedule, rank);
-  const auto is_ours = [=](Rank rank) { return begin <= rank && rank < end; };
+  builders.reserve(static_cast<std::size_t>(matrix.num_ranks()));
+  for (Rank rank = 0; rank < matrix.num_ranks(); ++rank) builders.emplace_back(matrix, schedule, rank);
   // A rank's builder learns of a phase at its first transfer in it, so that idle ranks cost nothing.
   std::vector<PhaseId> seen(builders.size(), schedule.num_phases());
   const auto builder_in = [&](Rank rank, PhaseId phase) -> TableBuilder& {
-    const auto index = static_cast<std::size_t>(rank - begin);
+    const auto index = static_cast<std::size_t>(rank);
     if (seen[index] != phase) {
       builders[index].begin_phase(phase);
       seen[index] = phase;
@@ -158,21 +156,16 @@ std::vector<PhaseTable> slice_range(const CommMatrix& matrix, const Schedule& sc
   };
   for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
     for (const Transfer& transfer : schedule.transfers(phase)) {
-      if (!is_ours(transfer.src) && !is_ours(transfer.dst)) continue;
       const bool straight = is_straight(matrix, transfer);
       if (!straight) check_way(matrix, phase, transfer);
-      if (is_ours(transfer.src)) builder_in(transfer.src, phase).add_send(matrix, transfer, straight);
-      if (is_ours(transfer.dst)) builder_in(transfer.dst, phase).add_recv(matrix, transfer, straight);
+      builder_in(transfer.src, phase).add_send(matrix, transfer, straight);
+      builder_in(transfer.dst, phase).add_recv(matrix, transfer, straight);
     }
   }
   std::vector<PhaseTable> tables;
   tables.reserve(builders.size());
   for (TableBuilder& builder : builders) tables.push_back(builder.take());
   return tables;
-}
-
-std::vector<PhaseTable> slice_all(const CommMatrix& matrix, const Schedule& schedule) {
-  return slice_range(matrix, schedule, 0, matrix.num_ranks());
 }
 
 PhaseTable reversed(const PhaseTable& table) {

@@ -7,37 +7,22 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
-#include <string>
-#include <utility>
+#include <type_traits>
 
-#include "core/text/serialise.hpp"
-#include "mpi/agree.hpp"
-#include "mpi/call.hpp"
 #include "mpi/collective.hpp"
 
 namespace nuice::mpi {
 
-/// Collective. These values of rank 0 take the place of the others' (core/serialise.hpp says what may be shared). Throws
-/// Error limit, on all ranks, where one has no memory for them. Numbers alone: one broadcast, and nothing can fail but MPI.
-template <typename... Values>
-void share_from_rank_0(const Communicator& comm, Values&... values) {
-  if constexpr ((core::PlainBytes<Values> && ...)) {
-    std::array<std::byte, (sizeof(Values) + ...)> bytes;
-    std::byte* at = bytes.data();
-    ((std::memcpy(at, &values, sizeof values), at += sizeof values), ...);
-    broadcast(comm, bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0);
-    at = bytes.data();
-    ((std::memcpy(&values, at, sizeof values), at += sizeof values), ...);
-  } else {
-    std::string bytes;
-    all_or_none(comm, [&] {
-      if (comm.rank() == 0) bytes = core::to_bytes(values...);
-    });
-    bytes = text_of_rank_0(comm, std::move(bytes));
-    all_or_none(comm, [&] {
-      if (comm.rank() != 0) core::from_bytes(bytes, values...);
-    });
-  }
+/// Collective. These numbers of rank 0 take the place of the others'. One broadcast; nothing can fail but MPI.
+template <typename... Numbers>
+void share_from_rank_0(const Communicator& comm, Numbers&... numbers) {
+  static_assert((std::is_trivially_copyable_v<Numbers> && ...));
+  std::array<std::byte, (sizeof(Numbers) + ...)> bytes;
+  std::byte* at = bytes.data();
+  ((std::memcpy(at, &numbers, sizeof numbers), at += sizeof numbers), ...);
+  broadcast(comm, bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0);
+  at = bytes.data();
+  ((std::memcpy(&numbers, at, sizeof numbers), at += sizeof numbers), ...);
 }
 
 }  // namespace nuice::mpi

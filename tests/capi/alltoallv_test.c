@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls with MPI's arguments against MPI's own. */
+/* The calls with MPI's arguments against MPI's own: bound once, and without init. */
 #include "check.h"
 
 enum { max_ranks = 8, max_numbers = 512 };
@@ -12,8 +12,13 @@ typedef struct {
 
 static double sent[max_numbers], received[max_numbers], expected[max_numbers];
 static Side out, in;
+static MPI_Datatype types[max_ranks];
+static MPI_Info info;
 
-static int count_of(int src, int dst) { return (src + dst) % 3 == 1 ? 0 : 3 + (src * 5 + dst) % 11; }
+/* In every round another pair has another count; those that find what is kept see no difference. */
+static int count_of(int src, int dst, int round) {
+  return (src + dst) % 3 == 1 ? 0 : (3 + src * 5 + dst + (src + dst == round ? 5 : 0)) % 14;
+}
 
 static void place(Side* side, int i, int count, int at) {
   side->counts[i] = count;
@@ -22,18 +27,58 @@ static void place(Side* side, int i, int count, int at) {
   side->wide_displs[i] = at;
 }
 
-static void lay_out(void) {
+static void lay_out(int scale, int round) {
   for (int i = 0; i < num_ranks; ++i) {
-    place(&out, i, count_of(my_rank, i), 20 * i);
-    place(&in, i, count_of(i, my_rank), 20 * (num_ranks - 1 - i));
+    types[i] = (my_rank + i) % 2 == 0 ? MPI_DOUBLE : MPI_FLOAT;
+    place(&out, i, count_of(my_rank, i, round), 20 * scale * i);
+    place(&in, i, count_of(i, my_rank, round), 20 * scale * (num_ranks - 1 - i));
   }
 }
 
-static void fill(int round) {
+enum { all_v, all_in_place, all_w, neighbours_v, neighbours_w };
+
+static void fill(int kind, int round) {
   for (int i = 0; i < max_numbers; ++i) {
     sent[i] = 1000.0 * my_rank + i + 0.125 * round;
-    received[i] = expected[i] = -1.0;
+    received[i] = expected[i] = kind == all_in_place ? sent[i] : -1.0;
   }
+}
+
+static void expect_same(void) { CHECK(memcmp(received, expected, sizeof expected) == 0); }
+
+/* way: with init, or without; of both, the form with wide counts. at: displs or wide_displs of the narrow form. */
+#define CALL(way, name, at, from, from_types, to_types)                                                      \
+  ((way) == 0   ? nuice_##name##_init(from, out.counts, out.at, from_types, received, in.counts, in.at,      \
+                                      to_types, comm, info, x)                                               \
+   : (way) == 1 ? nuice_##name##_init_c(from, out.wide_counts, out.wide_displs, from_types, received,        \
+                                        in.wide_counts, in.wide_displs, to_types, comm, info, x)             \
+   : (way) == 2 ? nuice_##name(from, out.counts, out.at, from_types, received, in.counts, in.at, to_types,   \
+                               comm)                                                                         \
+                : nuice_##name##_c(from, out.wide_counts, out.wide_displs, from_types, received,             \
+                                   in.wide_counts, in.wide_displs, to_types, comm))
+
+static int call(int kind, int way, MPI_Comm comm, nuice_request* x) {
+  switch (kind) {
+    case all_v: return CALL(way, alltoallv, displs, sent, MPI_DOUBLE, MPI_DOUBLE);
+    case all_in_place: return CALL(way, alltoallv, displs, MPI_IN_PLACE, MPI_DATATYPE_NULL, MPI_DOUBLE);
+    case all_w: return CALL(way, alltoallw, displs, sent, types, types);
+    case neighbours_v: return CALL(way, neighbor_alltoallv, displs, sent, MPI_DOUBLE, MPI_DOUBLE);
+    default: return CALL(way, neighbor_alltoallw, wide_displs, sent, types, types);
+  }
+}
+
+static void call_mpi(int kind, MPI_Comm comm) {
+  if (kind == all_v || kind == all_in_place)
+    MPI_Alltoallv(kind == all_v ? sent : MPI_IN_PLACE, out.counts, out.displs, MPI_DOUBLE, expected, in.counts,
+                  in.displs, MPI_DOUBLE, comm);
+  else if (kind == all_w)
+    MPI_Alltoallw(sent, out.counts, out.displs, types, expected, in.counts, in.displs, types, comm);
+  else if (kind == neighbours_v)
+    MPI_Neighbor_alltoallv(sent, out.counts, out.displs, MPI_DOUBLE, expected, in.counts, in.displs,
+                           MPI_DOUBLE, comm);
+  else
+    MPI_Neighbor_alltoallw(sent, out.counts, out.wide_displs, types, expected, in.counts, in.wide_displs,
+                           types, comm);
 }
 
 static void run(nuice_request* x, int round) {
@@ -43,7 +88,20 @@ static void run(nuice_request* x, int round) {
   while (round > 0 && done == 0) MUST(nuice_test(*x, &done));
 }
 
-static void expect_same(void) { CHECK(memcmp(received, expected, sizeof expected) == 0); }
+static void expect_as_mpi(int kind, MPI_Comm comm) {
+  for (int way = 0; way < 4; ++way) {
+    nuice_request x = NULL;
+    for (int round = 0; round < 2; ++round) {
+      fill(kind, round);
+      if (way >= 2 || round == 0) MUST(call(kind, way, comm, &x));
+      if (way < 2) run(&x, round);
+      call_mpi(kind, comm);
+      expect_same();
+    }
+    if (way < 2) MUST(nuice_free(&x));
+    CHECK(x == NULL);
+  }
+}
 
 /* The four lines of docs/how-to/replace-alltoallv.md. */
 /* clang-format off */
@@ -56,105 +114,53 @@ static void as_printed(const double* s, const int* sc, const int* sd, double* r,
 }
 /* clang-format on */
 
-static void test_alltoallv_of_all(void) {
-  MPI_Info info;
-  fill(0);
+static void test_all_ranks(MPI_Comm comm) {
+  for (int round = 0; round < 6; ++round) {
+    lay_out(1, round);
+    expect_as_mpi(all_v, comm);
+  }
+  lay_out((int)sizeof(double), 0);
+  expect_as_mpi(all_w, comm);
+  for (int i = 0; i < num_ranks; ++i) place(&in, i, 3 + (i + my_rank) % 5, 20 * i);
+  expect_as_mpi(all_in_place, comm);
+  fill(all_in_place, 2);
+  MUST(nuice_alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, received, in.counts, in.displs, MPI_DOUBLE,
+                       comm));
+  call_mpi(all_in_place, comm);
+  expect_same();
+}
+
+static void test_options(void) {
+  lay_out(1, 0);
+  fill(all_v, 0);
   as_printed(sent, out.counts, out.displs, received, in.counts, in.displs, MPI_COMM_WORLD, 3);
-  MPI_Alltoallv(sent, out.counts, out.displs, MPI_DOUBLE, expected, in.counts, in.displs, MPI_DOUBLE,
-                MPI_COMM_WORLD);
+  call_mpi(all_v, MPI_COMM_WORLD);
   expect_same();
   MPI_Info_create(&info);
   MPI_Info_set(info, "nuice", "scheduler=coloring executor=phased");
   MPI_Info_set(info, "another", "library's");
-  nuice_request x;
-  MUST(nuice_alltoallv_init_c(sent, out.wide_counts, out.wide_displs, MPI_DOUBLE, received, in.wide_counts,
-                              in.wide_displs, MPI_DOUBLE, MPI_COMM_WORLD, info, &x));
+  expect_as_mpi(all_v, MPI_COMM_WORLD);
   MPI_Info_free(&info);
-  for (int round = 0; round < 2; ++round) {
-    fill(round);
-    run(&x, round);
-    MPI_Alltoallv(sent, out.counts, out.displs, MPI_DOUBLE, expected, in.counts, in.displs, MPI_DOUBLE,
-                  MPI_COMM_WORLD);
-    expect_same();
-  }
-  MUST(nuice_free(&x));
-  CHECK(x == NULL);
-}
-
-static void test_in_place(void) {
-  Side both;
-  nuice_request x;
-  for (int i = 0; i < num_ranks; ++i)
-    place(&both, i, count_of(i < my_rank ? i : my_rank, i < my_rank ? my_rank : i), 20 * i);
-  MUST(nuice_alltoallv_init(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, received, both.counts, both.displs,
-                            MPI_DOUBLE, MPI_COMM_WORLD, MPI_INFO_NULL, &x));
-  for (int round = 0; round < 2; ++round) {
-    for (int i = 0; i < max_numbers; ++i) received[i] = expected[i] = 1000.0 * my_rank + i + 0.5 * round;
-    run(&x, round);
-    MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, expected, both.counts, both.displs, MPI_DOUBLE,
-                  MPI_COMM_WORLD);
-    expect_same();
-  }
-  MUST(nuice_free(&x));
-}
-
-static void test_alltoallw_of_all(void) {
-  MPI_Datatype types[max_ranks];
-  Side from = out, to = in;
-  nuice_request x[2];
-  for (int i = 0; i < num_ranks; ++i) {
-    types[i] = (my_rank + i) % 2 == 0 ? MPI_DOUBLE : MPI_FLOAT;
-    place(&from, i, out.counts[i], 160 * i);
-    place(&to, i, in.counts[i], 160 * i);
-  }
-  MUST(nuice_alltoallw_init(sent, from.counts, from.displs, types, received, to.counts, to.displs, types,
-                            MPI_COMM_WORLD, MPI_INFO_NULL, &x[0]));
-  MUST(nuice_alltoallw_init_c(sent, from.wide_counts, from.wide_displs, types, received, to.wide_counts,
-                              to.wide_displs, types, MPI_COMM_WORLD, MPI_INFO_NULL, &x[1]));
-  for (int round = 0; round < 2; ++round) {
-    fill(round);
-    run(&x[round], round);
-    MPI_Alltoallw(sent, from.counts, from.displs, types, expected, to.counts, to.displs, types,
-                  MPI_COMM_WORLD);
-    expect_same();
-    MUST(nuice_free(&x[round]));
-  }
+  info = MPI_INFO_NULL;
 }
 
 /* A ring: the same neighbour twice where there are two ranks. */
 static void test_neighbours(void) {
   const int size = num_ranks, periodic = 1;
-  const MPI_Datatype types[2] = {MPI_DOUBLE, MPI_DOUBLE};
-  Side from, to;
   MPI_Comm ring;
   MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &ring);
-  for (int way = 0; way < 4; ++way) {
-    const int scale = way < 2 ? 1 : (int)sizeof(double);
-    nuice_request x;
-    fill(way);
+  for (int kind = neighbours_v; kind <= neighbours_w; ++kind) {
+    const int scale = kind == neighbours_v ? 1 : (int)sizeof(double);
     for (int i = 0; i < 2; ++i) {
-      place(&from, i, 5, 5 * i * scale);
-      place(&to, i, 5, (20 - 10 * i) * scale);
+      types[i] = MPI_DOUBLE;
+      place(&out, i, 5, 5 * i * scale);
+      place(&in, i, 5, (20 - 10 * i) * scale);
     }
-    if (way == 0)
-      MUST(nuice_neighbor_alltoallv_init(sent, from.counts, from.displs, MPI_DOUBLE, received, to.counts,
-                                         to.displs, MPI_DOUBLE, ring, MPI_INFO_NULL, &x));
-    else if (way == 1)
-      MUST(nuice_neighbor_alltoallv_init_c(sent, from.wide_counts, from.wide_displs, MPI_DOUBLE, received,
-                                           to.wide_counts, to.wide_displs, MPI_DOUBLE, ring, MPI_INFO_NULL,
-                                           &x));
-    else if (way == 2)
-      MUST(nuice_neighbor_alltoallw_init(sent, from.counts, from.wide_displs, types, received, to.counts,
-                                         to.wide_displs, types, ring, MPI_INFO_NULL, &x));
-    else
-      MUST(nuice_neighbor_alltoallw_init_c(sent, from.wide_counts, from.wide_displs, types, received,
-                                           to.wide_counts, to.wide_displs, types, ring, MPI_INFO_NULL, &x));
-    run(&x, way);
-    MPI_Neighbor_alltoallw(sent, from.counts, (MPI_Aint[]){0, 40}, types, expected, to.counts,
-                           (MPI_Aint[]){160, 80}, types, ring);
-    expect_same();
-    MUST(nuice_free(&x));
+    expect_as_mpi(kind, ring);
   }
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "neighbours exchange nothing in place",
+            nuice_neighbor_alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, received, in.counts,
+                                     in.displs, MPI_DOUBLE, ring));
   MPI_Comm_free(&ring);
 }
 
@@ -244,10 +250,12 @@ static void test_error_handler(void) {
 }
 
 static void test_wrong_arguments(void) {
-  Side wrong = in;
+  Side wrong;
   nuice_request x = (nuice_request)sent;
   const int last = num_ranks - 1;
   char text[80];
+  lay_out(1, 0);
+  wrong = in;
   wrong.counts[0] = my_rank == last ? -1 : in.counts[0];
   snprintf(text, sizeof text, "rank %d: receive: block 0, from rank 0, has -1 elements", last);
   MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, text,
@@ -256,7 +264,7 @@ static void test_wrong_arguments(void) {
   CHECK(x == NULL);
   wrong.counts[0] = my_rank == last ? in.counts[0] + 1 : in.counts[0];
   snprintf(text, sizeof text, "rank 0 -> rank %d: %d bytes are sent, %d are expected", last,
-           8 * count_of(0, last), 8 * count_of(0, last) + 8);
+           8 * count_of(0, last, 0), 8 * count_of(0, last, 0) + 8);
   MUST_FAIL(NUICE_ERR_MISMATCH, text,
             nuice_alltoallv_init(sent, out.counts, out.displs, MPI_DOUBLE, received, wrong.counts, in.displs,
                                  MPI_DOUBLE, MPI_COMM_WORLD, MPI_INFO_NULL, &x));
@@ -274,14 +282,110 @@ static void test_wrong_arguments(void) {
   MUST(nuice_free(&x));
 }
 
+static void test_wrong_arguments_without_init(void) {
+  MPI_Comm comm;
+  Side ones, wrong;
+  const int last = num_ranks - 1;
+  char text[80];
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  for (int i = 0; i < num_ranks; ++i) place(&ones, i, 1, i);
+  wrong = ones;
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "no topology",
+            nuice_neighbor_alltoallv(sent, ones.counts, ones.displs, MPI_DOUBLE, received, ones.counts,
+                                     ones.displs, MPI_DOUBLE, comm));
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "MPI_COMM_NULL",
+            nuice_alltoallv(sent, ones.counts, ones.displs, MPI_DOUBLE, received, ones.counts, ones.displs,
+                            MPI_DOUBLE, MPI_COMM_NULL));
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "send: the counts are NULL",
+            nuice_alltoallv(sent, NULL, ones.displs, MPI_DOUBLE, received, ones.counts, ones.displs,
+                            MPI_DOUBLE, comm));
+  wrong.counts[0] = my_rank == last ? 0 : 1;
+  snprintf(text, sizeof text, "rank 0 -> rank %d: 8 bytes are sent, 0 are expected", last);
+  MUST_FAIL(NUICE_ERR_MISMATCH, text,
+            nuice_alltoallv(sent, ones.counts, ones.displs, MPI_DOUBLE, received, wrong.counts, ones.displs,
+                            MPI_DOUBLE, comm));
+  MUST(nuice_alltoallv(sent, ones.counts, ones.displs, MPI_DOUBLE, received, ones.counts, ones.displs,
+                       MPI_DOUBLE, comm));
+  /* Not the first call: the rank at fault tells the others, and all calls fail from there on. */
+  wrong.counts[0] = my_rank == last ? -1 : 1;
+  snprintf(text, sizeof text, "rank %d: receive: block 0, from rank 0, has -1 elements", last);
+  for (int i = 0; i < 2; ++i)
+    MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, text,
+              nuice_alltoallv(sent, ones.counts, ones.displs, MPI_DOUBLE, received, wrong.counts, ones.displs,
+                              MPI_DOUBLE, comm));
+  MPI_Comm_free(&comm);
+}
+
+static void count_begin(void* data, nuice_region region, int64_t which) {
+  ++((int*)data)[region];
+  (void)which;
+}
+static void count_end(void* data, nuice_region region, int64_t which) {
+  --((int*)data)[region];
+  ((int*)data)[3] += region == NUICE_REGION_EXCHANGE;
+  (void)which;
+}
+
+static void test_observer(void) {
+  int counts[4] = {0};
+  const nuice_observer observer = {count_begin, count_end, counts};
+  nuice_request x;
+  Side ones;
+  for (int i = 0; i < num_ranks; ++i) place(&ones, i, 1, i);
+  MUST(nuice_observe(&observer));
+  MUST(nuice_alltoallv_init(sent, ones.counts, ones.displs, MPI_DOUBLE, received, ones.counts, ones.displs,
+                            MPI_DOUBLE, MPI_COMM_WORLD, MPI_INFO_NULL, &x));
+  MUST(nuice_start(x));
+  CHECK(counts[NUICE_REGION_PLAN] == 0 && counts[NUICE_REGION_EXCHANGE] == 1);
+  MUST(nuice_wait(x));
+  MUST(nuice_observe(NULL));
+  MUST(nuice_start(x));
+  MUST(nuice_wait(x));
+  CHECK(counts[NUICE_REGION_EXCHANGE] == 0 && counts[NUICE_REGION_PHASE] == 0 && counts[3] == 1);
+  MUST(nuice_free(&x));
+}
+
+/* Messages that are ready one by one. */
+static void test_parts(void) {
+  MPI_Info info;
+  nuice_request x;
+  Side ones;
+  int arrived = 0;
+  for (int i = 0; i < num_ranks; ++i) place(&ones, i, 1, i);
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "nuice", "parts=true");
+  MUST(nuice_alltoallv_init(sent, ones.counts, ones.displs, MPI_DOUBLE, received, ones.counts, ones.displs,
+                            MPI_DOUBLE, MPI_COMM_WORLD, info, &x));
+  MPI_Info_free(&info);
+  MUST_FAIL(NUICE_ERR_STATE, "was not started", nuice_ready(x, 0));
+  for (int round = 0; round < 2; ++round) {
+    fill(all_v, round);
+    MUST(nuice_start(x));
+    for (int i = num_ranks - 1; i >= 0; --i) MUST(nuice_ready(x, i));
+    for (arrived = 0; arrived == 0;) MUST(nuice_arrived(x, 0, &arrived));
+    MUST(nuice_wait(x));
+    for (int i = 0; i < num_ranks; ++i) CHECK(received[i] == 1000.0 * i + my_rank + 0.125 * round);
+  }
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "no message -1", nuice_ready(x, -1));
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "no message", nuice_arrived(x, num_ranks, &arrived));
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "request is NULL", nuice_ready(NULL, 0));
+  MUST(nuice_free(&x));
+}
+
 void test_alltoallv(void) {
-  lay_out();
-  test_alltoallv_of_all();
-  test_in_place();
-  test_alltoallw_of_all();
+  MPI_Comm comm;
+  info = MPI_INFO_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  test_all_ranks(comm);
+  MPI_Comm_free(&comm);
+  test_all_ranks(MPI_COMM_WORLD);
+  test_options();
   test_neighbours();
   test_several();
   test_sparse();
+  test_parts();
+  test_observer();
   test_error_handler();
   test_wrong_arguments();
+  test_wrong_arguments_without_init();
 }

@@ -52,7 +52,6 @@ static inline nuice_fint op_f(MPI_Op op) { return MPI_Op_c2f(op); }
 void test_planner(void);
 void test_halo(void);
 void test_alltoallv(void);
-void test_alltoallv_once(void);
 void test_errors(void);
 void make_for_after_finalize(void);
 void test_after_finalize(void);

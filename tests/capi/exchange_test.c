@@ -375,7 +375,6 @@ int main(int argc, char** argv) {
   test_from_schedule();
   test_many_plans();
   test_alltoallv();
-  test_alltoallv_once();
   test_halo();
   test_errors();
   test_fortran_twins();

@@ -127,7 +127,6 @@ TEST(DeviceExchange, StagedIsAsOnTheHost) {
 TEST(DeviceExchange, StagedInOtherForms) {
   const mpi::DeviceOptions staged = {.way = DeviceWay::staged};
   expect_everywhere({.executor = "async", .async = {.max_sends = 2}, .device = staged});
-  expect_everywhere({.executor = "phased", .phased = {.in_flight = 2}, .device = staged});
   expect_everywhere({.scheduler = "auto", .device = staged});
   expect_everywhere({.scheduler = "rex", .executor = "phased", .hosts = "1", .device = staged});
   expect_everywhere({.hosts = "2", .combine = true, .device = staged});

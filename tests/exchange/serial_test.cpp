@@ -48,13 +48,7 @@ TEST_P(SerialExchangeOf, DeliversEveryByteAndTouchesNoOther) {
   EXPECT_GT(carried_out, 50);
 }
 
-std::vector<std::string_view> scheduler_names() {
-  std::vector<std::string_view> names;
-  for (const Scheduler& scheduler : schedulers()) names.push_back(scheduler.name);
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(Table, SerialExchangeOf, testing::ValuesIn(scheduler_names()),
+INSTANTIATE_TEST_SUITE_P(Table, SerialExchangeOf, testing::ValuesIn(test::scheduler_names()),
                          [](const auto& suite) { return std::string(suite.param); });
 
 TEST(SerialExchange, CarriesSplitMessages) {

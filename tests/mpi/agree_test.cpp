@@ -2,7 +2,6 @@
 // Agreement of ranks, on the user's communicators and on the library's own, and what rank 0 shares.
 #include "mpi/agree.hpp"
 
-#include "core/text/serialise.hpp"
 #include "mpi/mpi_support.hpp"
 #include "mpi/share.hpp"
 #include "nuice/core/phase_table.hpp"
@@ -86,14 +85,6 @@ TEST(Share, RankZerosValuesAreEverybodys) {
   share_from_rank_0(comm, number, real);
   EXPECT_EQ(number, 7);
   EXPECT_EQ(real, 0.25);
-
-  std::string text = is_first ? std::string("a\0b", 3) : "of another rank";
-  std::vector<Partner> list = is_first ? std::vector<Partner>{{3, 4}, {5, 6}} : std::vector<Partner>(9);
-  std::vector<std::string> none(is_first ? 0 : 2);
-  share_from_rank_0(comm, text, number, list, none);
-  EXPECT_EQ(text, std::string("a\0b", 3));
-  EXPECT_EQ(list, (std::vector<Partner>{{3, 4}, {5, 6}}));
-  EXPECT_TRUE(none.empty());
 }
 
 }  // namespace

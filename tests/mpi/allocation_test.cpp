@@ -36,7 +36,6 @@ TEST(SteadyState, DoesNotAllocate) {
   EXPECT_EQ(allocations_of_steady_state({.scheduler = "ac", .executor = "async", .async = {.max_sends = 2}}),
             0);
   EXPECT_EQ(allocations_of_steady_state({.executor = "phased"}), 0);
-  EXPECT_EQ(allocations_of_steady_state({.executor = "phased", .phased = {.in_flight = 2}}), 0);
   EXPECT_EQ(allocations_of_steady_state({.executor = "depend"}), 0);
   EXPECT_EQ(allocations_of_steady_state({.watchdog_s = 60}), 0);
   EXPECT_EQ(allocations_of_steady_state({.scheduler = "rex", .executor = "phased"}), 0);

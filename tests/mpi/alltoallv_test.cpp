@@ -21,22 +21,15 @@ using mpi::neighbor_alltoallv_init;
 using mpi::ReceiveBlocks;
 using mpi::SendBlocks;
 
-const std::array all_options = {"scheduler=auto",
-                                "scheduler=auto shared_memory=true",
-                                "scheduler=rs_n",
-                                "scheduler=bruck",
-                                "scheduler=kpbs executor=async async.max_sends=2",
-                                "scheduler=slices executor=async",
-                                "scheduler=coloring combine=true"};
-
-mpi::PlanOptions parsed(const char* options) { return mpi::PlanOptions::parse(options); }
-
-/// Counts that both ends know, with zeros; and the first element of each block, with a gap in front.
-struct Counts {
+/// What is passed for one side: a block for each partner, with a gap in front and some in between.
+struct Side {
   std::vector<int> counts;
   std::vector<int> displs;
+  std::vector<MPI_Datatype> types = {MPI_DOUBLE};
+  std::size_t size = 0;  // of the memory, in doubles
 
-  Counts(int n, const std::function<int(int)>& count_with) {
+  Side() = default;
+  Side(int n, const std::function<int(int)>& count_with) {
     int at = 3;
     for (int i = 0; i < n; ++i) {
       counts.push_back(count_with(i));
@@ -45,55 +38,152 @@ struct Counts {
     }
     size = static_cast<std::size_t>(at);
   }
-  std::size_t size = 0;
+  template <typename Blocks, typename Data>
+  Blocks blocks(Data* data, bool each_has_a_type) const {
+    return {.data = data,
+            .counts = {counts.data(), counts.size()},
+            .displs = {displs.data(), displs.size()},
+            .types = types,
+            .each_has_a_type = each_has_a_type};
+  }
 };
 
-int count_of(Rank src, Rank dst) { return (src + 3 * dst) % 4 == 1 ? 0 : 5 * ((3 * src + dst) % 7); }
+struct Call {
+  Side out;  // unless in place
+  Side in;
+  bool is_in_place = false;
+  bool each_has_a_type = false;
+  MPI_Comm neighbours = MPI_COMM_NULL;
+};
 
-std::vector<double> numbers(std::size_t size, double first) {
-  std::vector<double> made(size);
-  std::iota(made.begin(), made.end(), first);
-  return made;
+Exchange init(const Call& call, const double* sent, double* received, const mpi::PlanOptions& options) {
+  const auto send = call.out.blocks<SendBlocks>(sent, call.each_has_a_type);
+  const auto receive = call.in.blocks<ReceiveBlocks>(received, call.each_has_a_type);
+  if (call.is_in_place) return alltoallv_init(MPI_COMM_WORLD, in_place, receive, options);
+  if (call.neighbours != MPI_COMM_NULL)
+    return neighbor_alltoallv_init(call.neighbours, send, receive, options);
+  return alltoallv_init(MPI_COMM_WORLD, send, receive, options);
 }
 
-/// Three times, with other contents each time.
-template <typename Fill, typename Reference>
-void expect_as_mpi(Exchange exchange, Fill&& fill, Reference&& reference, std::vector<double>& received) {
-  for (int round = 0; round < 3; ++round) {
-    fill(round);
-    exchange.start();
-    exchange.wait();
-    const std::vector<double> here = received;
-    fill(round);
-    reference();
-    EXPECT_EQ(here, received) << "round " << round;
-  }
-  exchange.free();
+void call_mpi(const Call& call, const double* sent, double* received) {
+  const auto& [sc, sd, st, send_size] = call.out;
+  const auto& [rc, rd, rt, receive_size] = call.in;
+  if (call.is_in_place)
+    MPI_Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, received, rc.data(), rd.data(), rt[0],
+                  MPI_COMM_WORLD);
+  else if (call.neighbours != MPI_COMM_NULL)
+    MPI_Neighbor_alltoallv(sent, sc.data(), sd.data(), st[0], received, rc.data(), rd.data(), rt[0],
+                           call.neighbours);
+  else if (call.each_has_a_type)
+    MPI_Alltoallw(sent, sc.data(), sd.data(), st.data(), received, rc.data(), rd.data(), rt.data(),
+                  MPI_COMM_WORLD);
+  else
+    MPI_Alltoallv(sent, sc.data(), sd.data(), st[0], received, rc.data(), rd.data(), rt[0], MPI_COMM_WORLD);
 }
 
-TEST(Alltoallv, RangesAsMpi) {
-  const Rank n = test::world_size();
-  const Rank me = test::world_rank();
-  const Counts out(n, [&](int i) { return count_of(me, i); });
-  const Counts in(n, [&](int i) { return count_of(i, me); });
-  for (const char* const options : all_options) {
+/// With many options, each exchange three times, with other contents each time.
+void expect_as_mpi(const Call& call) {
+  for (const char* const options :
+       {"scheduler=auto", "scheduler=auto shared_memory=true", "scheduler=rs_n", "scheduler=bruck",
+        "scheduler=kpbs executor=async async.max_sends=2", "scheduler=slices executor=async",
+        "scheduler=coloring combine=true"}) {
     SCOPED_TRACE(options);
-    std::vector<double> sent;
-    std::vector<double> received(in.size);
-    sent = numbers(out.size, 0);
-    expect_as_mpi(
-        alltoallv_init(MPI_COMM_WORLD, sent, out.counts, out.displs, received, in.counts, in.displs,
-                       parsed(options)),
-        [&](int round) {
-          std::iota(sent.begin(), sent.end(), 1000.0 * me + 0.5 * round);
-          std::ranges::fill(received, -1.0);
-        },
-        [&] {
-          MPI_Alltoallv(sent.data(), out.counts.data(), out.displs.data(), MPI_DOUBLE, received.data(),
-                        in.counts.data(), in.displs.data(), MPI_DOUBLE, MPI_COMM_WORLD);
-        },
-        received);
+    std::vector<double> sent(call.out.size);
+    std::vector<double> received(call.in.size);
+    const auto fill = [&](int round) {
+      std::iota(sent.begin(), sent.end(), 1000.0 * test::world_rank() + 0.5 * round);
+      std::iota(received.begin(), received.end(), call.is_in_place ? 100.0 * test::world_rank() + round : -1e6);
+    };
+    Exchange exchange = init(call, sent.data(), received.data(), mpi::PlanOptions::parse(options));
+    for (int round = 0; round < 3; ++round) {
+      fill(round);
+      exchange.start();
+      exchange.wait();
+      const std::vector<double> here = received;
+      fill(round);
+      call_mpi(call, sent.data(), received.data());
+      EXPECT_EQ(here, received) << "round " << round;
+    }
+    exchange.free();
   }
+}
+
+/// Both ends know it; some are 0.
+int count_of(Rank src, Rank dst) { return (src + 3 * dst) % 4 == 1 ? 0 : 5 * ((3 * src + dst) % 7); }
+Side outgoing() {
+  return {test::world_size(), [](int i) { return count_of(test::world_rank(), i); }};
+}
+Side incoming() {
+  return {test::world_size(), [](int i) { return count_of(i, test::world_rank()); }};
+}
+
+TEST(Alltoallv, RangesAsMpi) { expect_as_mpi({.out = outgoing(), .in = incoming()}); }
+
+TEST(Alltoallv, InPlaceAsMpi) {
+  const Rank me = test::world_rank();
+  expect_as_mpi({.out = {},
+                 .in = {test::world_size(), [&](int i) { return count_of(std::min(i, me), std::max(i, me)); }},
+                 .is_in_place = true});
+}
+
+/// A type, freed with this, with another extent.
+struct Resized {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  Resized(MPI_Datatype of, MPI_Aint extent) {
+    MPI_Type_create_resized(of, 0, extent, &type);
+    MPI_Type_commit(&type);
+  }
+  Resized(const Resized&) = delete;
+  Resized& operator=(const Resized&) = delete;
+  ~Resized() { MPI_Type_free(&type); }
+};
+
+/// Columns of a matrix are sent as one element each, and arrive as rows of doubles: other counts and types at both ends.
+TEST(Alltoallv, OtherTypesAtBothEnds) {
+  constexpr int rows = 4;
+  const Rank n = test::world_size();
+  MPI_Datatype column = MPI_DATATYPE_NULL;
+  MPI_Type_vector(rows, 1, n * 2, MPI_DOUBLE, &column);
+  const Resized next_to(column, sizeof(double));
+  MPI_Type_free(&column);
+  Call call;
+  for (int i = 0; i < n; ++i) {
+    call.out.counts.push_back(2);
+    call.out.displs.push_back(2 * i);
+    call.in.counts.push_back(2 * rows);
+    call.in.displs.push_back(2 * rows * (n - 1 - i));
+  }
+  call.out.types = {next_to.type};
+  call.out.size = call.in.size = static_cast<std::size_t>(2 * rows * n);
+  expect_as_mpi(call);
+}
+
+/// In place with a type that has gaps, which stay as they are.
+TEST(Alltoallv, InPlaceWithGaps) {
+  const Resized every_second(MPI_DOUBLE, 2 * sizeof(double));
+  Call call{.out = {}, .in = {test::world_size(), [](int) { return 3; }}, .is_in_place = true};
+  call.in.types = {every_second.type};
+  call.in.size *= 2;
+  expect_as_mpi(call);
+}
+
+/// A type for each block, places in bytes.
+TEST(Alltoallv, Alltoallw) {
+  Call call{.out = outgoing(), .in = incoming(), .each_has_a_type = true};
+  for (Side* const side : {&call.out, &call.in}) {
+    side->types.clear();
+    for (Rank i = 0; i < test::world_size(); ++i)
+      side->types.push_back((test::world_rank() + i) % 2 == 0 ? MPI_FLOAT : MPI_DOUBLE);
+    for (int& displ : side->displs) displ *= static_cast<int>(sizeof(double));
+  }
+  expect_as_mpi(call);
+}
+
+TEST(NeighborAlltoallv, GridsAndGraphsAsMpi) {
+  test::with_neighbours([](MPI_Comm comm, int num_in, int num_out) {
+    const auto four = [](int) { return 4; };  // elements of each message; the number of the edge in each of them
+    expect_as_mpi({.out = {num_out, four}, .in = {num_in, four}, .neighbours = comm});
+  });
 }
 
 /// Counts of 64 bits, elements that MPI has no type for, and the default options.
@@ -118,182 +208,11 @@ TEST(Alltoallv, WideCountsAndAnyElements) {
   for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(received[i], (Cell{{'a', 'b', last}, static_cast<float>(i)}));
 }
 
-TEST(Alltoallv, InPlaceAsMpi) {
-  const Rank n = test::world_size();
-  const Rank me = test::world_rank();
-  const Counts both(n, [&](int i) { return count_of(std::min(i, me), std::max(i, me)); });
-  for (const char* const options : all_options) {
-    SCOPED_TRACE(options);
-    std::vector<double> data(both.size);
-    expect_as_mpi(
-        alltoallv_init(MPI_COMM_WORLD, in_place, data, both.counts, both.displs, parsed(options)),
-        [&](int round) { std::iota(data.begin(), data.end(), 1000.0 * me + 0.5 * round); },
-        [&] {
-          MPI_Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, data.data(), both.counts.data(),
-                        both.displs.data(), MPI_DOUBLE, MPI_COMM_WORLD);
-        },
-        data);
-  }
-}
-
-/// Columns of a matrix are sent as one element each, and arrive as rows of doubles: other counts and types at both ends.
-TEST(Alltoallv, OtherTypesAtBothEnds) {
-  constexpr int rows = 4;
-  const Rank n = test::world_size();
-  const Rank me = test::world_rank();
-  MPI_Datatype column = MPI_DATATYPE_NULL;
-  MPI_Datatype next_to = MPI_DATATYPE_NULL;
-  MPI_Type_vector(rows, 1, n * 2, MPI_DOUBLE, &column);
-  MPI_Type_create_resized(column, 0, sizeof(double), &next_to);
-  MPI_Type_commit(&next_to);
-  const std::vector<int> two(static_cast<std::size_t>(n), 2);
-  const std::vector<int> elements(static_cast<std::size_t>(n), 2 * rows);
-  std::vector<int> columns(static_cast<std::size_t>(n));
-  std::vector<int> places(static_cast<std::size_t>(n));
-  for (int i = 0; i < n; ++i) {
-    columns[static_cast<std::size_t>(i)] = 2 * i;
-    places[static_cast<std::size_t>(i)] = 2 * rows * (n - 1 - i);
-  }
-  std::vector<double> matrix(static_cast<std::size_t>(2 * rows * n));
-  std::vector<double> received(matrix.size());
-  const std::array types = {next_to};
-  const std::array doubles = {MPI_DOUBLE};
-  for (const char* const options : all_options) {
-    SCOPED_TRACE(options);
-    expect_as_mpi(
-        alltoallv_init(MPI_COMM_WORLD,
-                       SendBlocks{.data = matrix.data(),
-                                  .counts = {two.data(), two.size()},
-                                  .displs = {columns.data(), columns.size()},
-                                  .types = types},
-                       ReceiveBlocks{.data = received.data(),
-                                     .counts = {elements.data(), elements.size()},
-                                     .displs = {places.data(), places.size()},
-                                     .types = doubles},
-                       parsed(options)),
-        [&](int round) {
-          std::iota(matrix.begin(), matrix.end(), 1000.0 * me + 0.5 * round);
-          std::ranges::fill(received, -1.0);
-        },
-        [&] {
-          MPI_Alltoallv(matrix.data(), two.data(), columns.data(), next_to, received.data(), elements.data(),
-                        places.data(), MPI_DOUBLE, MPI_COMM_WORLD);
-        },
-        received);
-  }
-  MPI_Type_free(&column);
-  MPI_Type_free(&next_to);
-}
-
-/// In place with a type that has gaps, which stay as they are.
-TEST(Alltoallv, InPlaceWithGaps) {
-  const Rank n = test::world_size();
-  MPI_Datatype every_second = MPI_DATATYPE_NULL;
-  MPI_Type_create_resized(MPI_DOUBLE, 0, 2 * sizeof(double), &every_second);
-  MPI_Type_commit(&every_second);
-  const std::vector<int> counts(static_cast<std::size_t>(n), 3);
-  std::vector<int> places(static_cast<std::size_t>(n));
-  for (int i = 0; i < n; ++i) places[static_cast<std::size_t>(i)] = 3 * i;
-  std::vector<double> data(static_cast<std::size_t>(6 * n));
-  const std::array types = {every_second};
-  for (const char* const options : all_options) {
-    SCOPED_TRACE(options);
-    expect_as_mpi(
-        alltoallv_init(MPI_COMM_WORLD, in_place,
-                       ReceiveBlocks{.data = data.data(),
-                                     .counts = {counts.data(), counts.size()},
-                                     .displs = {places.data(), places.size()},
-                                     .types = types},
-                       parsed(options)),
-        [&](int round) { std::iota(data.begin(), data.end(), 100.0 * test::world_rank() + round); },
-        [&] {
-          MPI_Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, data.data(), counts.data(),
-                        places.data(), every_second, MPI_COMM_WORLD);
-        },
-        data);
-  }
-  MPI_Type_free(&every_second);
-}
-
-/// A type for each block, places in bytes.
-TEST(Alltoallv, Alltoallw) {
-  const auto n = static_cast<std::size_t>(test::world_size());
-  const Rank me = test::world_rank();
-  std::vector<int> out_counts(n);
-  std::vector<int> in_counts(n);
-  std::vector<int> places(n);
-  std::vector<MPI_Datatype> out_types(n);
-  std::vector<MPI_Datatype> in_types(n);
-  const auto type_of = [](std::size_t src, std::size_t dst) {
-    return (src + dst) % 2 == 0 ? MPI_FLOAT : MPI_DOUBLE;
-  };
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto mine = static_cast<std::size_t>(me);
-    out_counts[i] = in_counts[i] = 2 + static_cast<int>((mine + i) % 3);
-    out_types[i] = in_types[i] = type_of(mine, i);
-    places[i] = static_cast<int>(40 * i);
-  }
-  std::vector<double> sent(5 * n);
-  std::vector<double> received(5 * n);
-  for (const char* const options : all_options) {
-    SCOPED_TRACE(options);
-    expect_as_mpi(
-        alltoallv_init(MPI_COMM_WORLD,
-                       SendBlocks{.data = sent.data(),
-                                  .counts = {out_counts.data(), n},
-                                  .displs = {places.data(), n},
-                                  .types = out_types,
-                                  .each_has_a_type = true},
-                       ReceiveBlocks{.data = received.data(),
-                                     .counts = {in_counts.data(), n},
-                                     .displs = {places.data(), n},
-                                     .types = in_types,
-                                     .each_has_a_type = true},
-                       parsed(options)),
-        [&](int round) {
-          std::iota(sent.begin(), sent.end(), 1000.0 * me + 0.5 * round);
-          std::ranges::fill(received, -1.0);
-        },
-        [&] {
-          MPI_Alltoallw(sent.data(), out_counts.data(), places.data(), out_types.data(), received.data(),
-                        in_counts.data(), places.data(), in_types.data(), MPI_COMM_WORLD);
-        },
-        received);
-  }
-}
-
-void expect_neighbours_as_mpi(MPI_Comm comm, int num_in, int num_out) {
-  // What one sends the other expects: as many elements in each message, the number of the edge in each of them.
-  const Counts out(num_out, [](int) { return 4; });
-  const Counts in(num_in, [](int) { return 4; });
-  for (const char* const options : all_options) {
-    SCOPED_TRACE(options);
-    std::vector<double> sent(out.size);
-    std::vector<double> received(in.size);
-    expect_as_mpi(
-        neighbor_alltoallv_init(comm, sent, out.counts, out.displs, received, in.counts, in.displs,
-                                parsed(options)),
-        [&](int round) {
-          std::iota(sent.begin(), sent.end(), 1000.0 * test::world_rank() + 0.5 * round);
-          std::ranges::fill(received, -1.0);
-        },
-        [&] {
-          MPI_Neighbor_alltoallv(sent.data(), out.counts.data(), out.displs.data(), MPI_DOUBLE,
-                                 received.data(), in.counts.data(), in.displs.data(), MPI_DOUBLE, comm);
-        },
-        received);
-  }
-}
-
-TEST(NeighborAlltoallv, GridsAndGraphsAsMpi) { test::with_neighbours(expect_neighbours_as_mpi); }
-
 /// Arrivals have the numbers of the blocks.
 TEST(Alltoallv, ArrivalsAreNumberedAsBlocks) {
-  const Rank n = test::world_size();
-  const Rank me = test::world_rank();
-  const Counts out(n, [&](int i) { return count_of(me, i); });
-  const Counts in(n, [&](int i) { return count_of(i, me); });
-  const std::vector<double> sent = numbers(out.size, 0);
+  const Side out = outgoing();
+  const Side in = incoming();
+  const std::vector<double> sent(out.size);
   std::vector<double> received(in.size);
   Exchange exchange =
       alltoallv_init(MPI_COMM_WORLD, sent, out.counts, out.displs, received, in.counts, in.displs);

@@ -16,7 +16,6 @@ std::vector<mpi::PlanOptions> all_walks() {
           {.scheduler = "ac", .executor = "async", .async = {.max_sends = 2}},
           {.scheduler = "rs_nh", .executor = "async", .async = {.max_sends = 1}},
           {.scheduler = "rs_nh", .executor = "phased"},
-          {.scheduler = "rs_nh", .executor = "phased", .phased = {.in_flight = 3}},
           {.scheduler = "coloring", .executor = "phased", .watchdog_s = 60},
           {.scheduler = "rex", .executor = "phased"},
           {.scheduler = "rex", .executor = "pairwise", .watchdog_s = 60},

@@ -81,14 +81,17 @@ Bytes bytes_of(Rank src, Rank dst) {
   return small_count(src, dst) * small_size + large_count(src, dst) * large_size;
 }
 
-/// One field of one side in memory, around it what must stay as it is.
+/// One field of one side in memory, the last partner's elements first, around it what must stay as it is.
 struct Field {
   Counts counts;
+  Counts offsets;
   Type type;
   std::vector<std::byte> memory;
   std::byte* base = nullptr;
 
-  Field(Type::Form form, Counts of) : counts(std::move(of)), type(form, total()) {
+  Field(Type::Form form, Counts of) : counts(std::move(of)), offsets(counts.size()), type(form, total()) {
+    std::int64_t at = 0;
+    for (std::size_t i = counts.size(); i-- > 0; at += counts[i]) offsets[i] = at;
     MPI_Aint lower = 0;
     MPI_Aint extent = 0;
     MPI_Aint true_lower = 0;
@@ -111,14 +114,10 @@ struct Field {
     MPI_Aint lower = 0;
     MPI_Aint extent = 0;
     MPI_Type_get_extent(type.get(), &lower, &extent);
-    std::byte* to = base;
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      const auto count = static_cast<int>(counts[i]);
-      if (count > 0)
-        MPI_Unpack(blocks[i].data(), static_cast<int>(blocks[i].size()), &at[i], to, count, type.get(),
-                   MPI_COMM_SELF);
-      to += count * extent;
-    }
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      if (counts[i] > 0)
+        MPI_Unpack(blocks[i].data(), static_cast<int>(blocks[i].size()), &at[i], base + offsets[i] * extent,
+                   static_cast<int>(counts[i]), type.get(), MPI_COMM_SELF);
   }
 };
 
@@ -157,10 +156,10 @@ void expect_as_serially(mpi::Plan& plan, const test::World& world, bool backward
   expected.fill(world.receive[rank]);
   std::optional<mpi::Exchange> exchange;
   auto in = std::make_unique<Side>(from, false, backwards, forms[2], forms[3]);
-  const std::vector<mpi::SendField> send = {{out->few.base, out->few.type.get(), out->few.counts},
-                                            {out->many.base, out->many.type.get(), out->many.counts}};
-  const std::vector<mpi::ReceiveField> receive = {{in->few.base, in->few.type.get(), in->few.counts},
-                                                  {in->many.base, in->many.type.get(), in->many.counts}};
+  const std::vector<mpi::SendField> send = {{out->few.base, out->few.type.get(), out->few.counts, out->few.offsets},
+                                            {out->many.base, out->many.type.get(), out->many.counts, out->many.offsets}};
+  const std::vector<mpi::ReceiveField> receive = {{in->few.base, in->few.type.get(), in->few.counts, in->few.offsets},
+                                                  {in->many.base, in->many.type.get(), in->many.counts, in->many.offsets}};
   exchange = backwards ? plan.bind(send, receive, mpi::Direction::backwards) : plan.bind(send, receive);
   const auto few = std::move(in->few.memory);
   const auto many = std::move(in->many.memory);

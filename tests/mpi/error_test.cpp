@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bad input on one rank gives the same error on all ranks, and no rank hangs. Calls out of order are refused.
+#include <array>
+
 #include "mpi/mpi_support.hpp"
 #include "nuice/nuice.hpp"
 
@@ -41,31 +43,24 @@ TEST(Errors, SumsBeyondTheLimitAreRefused) {
   expect_refused(ErrorCode::limit, last_rank(), {{0, max_bytes / 2 + 1}, {1, max_bytes / 2 + 1}});
 }
 
-void expect_option_refused(const std::string& text, const PlanOptions& by_last_rank) {
-  if (test::world_size() < 2) return;  // one rank cannot differ
-  const PlanOptions mine = is_last_rank() ? by_last_rank : PlanOptions{};
-  test::expect_same_error(ErrorCode::mismatch, text, [&] { Plan(MPI_COMM_WORLD, ring(), mine); });
-}
-
 TEST(Errors, OptionsThatDifferNameTwoRanksAndBothValues) {
-  const std::string on = " on rank 0, ";
-  expect_option_refused("option scheduler differs: auto" + on + "lp on " + last_rank(), {.scheduler = "lp"});
-  expect_option_refused("option scheduler differs: auto" + on + "no such on " + last_rank(),
-                        {.scheduler = "no such"});
-  expect_option_refused("option seed differs: 0" + on + "18446744073709551615 on " + last_rank(),
-                        {.seed = ~std::uint64_t{0}});
-  expect_option_refused("option executor differs: auto" + on + "pairwise on " + last_rank(),
-                        {.executor = "pairwise"});
-  expect_option_refused("option async.max_sends differs: 0" + on + "3 on " + last_rank(),
-                        {.async = {.max_sends = 3}});
-  expect_option_refused("option device.chunk differs: 262144" + on + "16 on " + last_rank(),
-                        {.device = {.chunk_bytes = 16}});
-  expect_option_refused("option phase_cost differs: 16384" + on + "7 on " + last_rank(),
-                        {.phase_cost_bytes = 7});
-  expect_option_refused("option topology differs: " + on + "crossbar:64 on " + last_rank(),
-                        {.topology = "crossbar:64"});
-  expect_option_refused("option watchdog differs: 0" + on + "1.5 on " + last_rank(), {.watchdog_s = 1.5});
-  expect_option_refused("option check differs: true" + on + "false on " + last_rank(), {.check = false});
+  if (test::world_size() < 2) return;  // one rank cannot differ
+  for (const auto& [name, first, other] : std::vector<std::array<std::string, 3>>{
+           {"scheduler", "auto", "lp"},
+           {"scheduler", "auto", "unknown"},
+           {"seed", "0", "18446744073709551615"},
+           {"executor", "auto", "pairwise"},
+           {"async.max_sends", "0", "3"},
+           {"device.chunk", "262144", "16"},
+           {"phase_cost", "16384", "7"},
+           {"topology", "", "crossbar:64"},
+           {"watchdog", "0", "1.5"},
+           {"check", "true", "false"}})
+    test::expect_same_error(
+        ErrorCode::mismatch,
+        "option " + name + " differs: " + first + " on rank 0, " + other + " on " + last_rank(), [&] {
+          Plan(MPI_COMM_WORLD, ring(), PlanOptions::parse(is_last_rank() ? name + "=" + other : ""));
+        });
 }
 
 TEST(Errors, WrongOptionsAreRefused) {
@@ -177,52 +172,35 @@ TEST(Errors, WrongCommunicatorsAreRefused) {
   MPI_Comm_free(&half);
 }
 
-class BindErrors : public testing::Test {
- protected:
-  /// Buffers that fit the ring; the test spoils them on one rank.
-  void expect_refused(const std::string& text) {
-    test::expect_same_error(ErrorCode::invalid_argument, text, [&] { plan.bind(send, receive); });
-    test::BoundPlan good(plan);  // the plan is as good as before
-    good.exchange_once();
-  }
-  std::string to_next() const { return last_rank() + " -> rank 0"; }
-  std::string from_previous() const {
-    return "rank " + std::to_string(std::max(test::world_size() - 2, 0)) + " -> " + last_rank();
-  }
-  Plan plan{MPI_COMM_WORLD, ring()};
+/// Buffers that fit the ring.
+struct RingBuffers {
   std::vector<std::byte> out = std::vector<std::byte>(64);
   std::vector<std::byte> in = std::vector<std::byte>(64);
   std::vector<SendBuffer> send = {{out.data(), 64}};
   std::vector<ReceiveBuffer> receive = {{in.data(), 64}};
 };
 
-TEST_F(BindErrors, NullSendBuffer) {
-  if (is_last_rank()) send[0].data = nullptr;
-  expect_refused(to_next() + ": the send buffer is null");
-}
-TEST_F(BindErrors, SmallSendBuffer) {
-  if (is_last_rank()) send[0].bytes = 63;
-  expect_refused(to_next() + ": the send buffer has 63 bytes, the message has 64");
-}
-TEST_F(BindErrors, NullReceiveBuffer) {
-  if (is_last_rank()) receive[0].data = nullptr;
-  expect_refused(from_previous() + ": the receive buffer is null");
-}
-TEST_F(BindErrors, SmallReceiveBuffer) {
-  if (is_last_rank()) receive[0].bytes = -1;
-  expect_refused(from_previous() + ": the receive buffer has -1 bytes, the message has 64");
-}
-TEST_F(BindErrors, WrongNumberOfSendBuffers) {
-  if (is_last_rank()) send.clear();
-  expect_refused(last_rank() + " gives 0 send buffers for 1 partners");
-}
-TEST_F(BindErrors, WrongNumberOfReceiveBuffers) {
-  if (is_last_rank()) receive.push_back(receive[0]);
-  expect_refused(last_rank() + " gives 2 receive buffers for 1 partners");
-}
-TEST_F(BindErrors, TheLowestRankIsNamed) {
-  send[0].data = nullptr;
-  expect_refused("rank 0 -> rank ");
+TEST(Errors, WrongBuffersNameThePair) {
+  Plan plan(MPI_COMM_WORLD, ring());
+  const auto expect = [&](const std::string& text, auto&& spoil, bool on_all = false) {
+    RingBuffers buffers;
+    if (is_last_rank() || on_all) spoil(buffers);
+    test::expect_same_error(ErrorCode::invalid_argument, text,
+                            [&] { plan.bind(buffers.send, buffers.receive); });
+    test::BoundPlan(plan).exchange_once();  // the plan is as good as before
+  };
+  const std::string to_next = last_rank() + " -> rank 0: ";
+  const std::string from_previous =
+      "rank " + std::to_string(std::max(test::world_size() - 2, 0)) + " -> " + last_rank() + ": ";
+  expect(to_next + "the send buffer is null", [](auto& b) { b.send[0].data = nullptr; });
+  expect(to_next + "the send buffer has 63 bytes, the message has 64", [](auto& b) { b.send[0].bytes = 63; });
+  expect(from_previous + "the receive buffer is null", [](auto& b) { b.receive[0].data = nullptr; });
+  expect(from_previous + "the receive buffer has -1 bytes, the message has 64",
+         [](auto& b) { b.receive[0].bytes = -1; });
+  expect(last_rank() + " gives 0 send buffers for 1 partners", [](auto& b) { b.send.clear(); });
+  expect(last_rank() + " gives 2 receive buffers for 1 partners",
+         [](auto& b) { b.receive.push_back(b.receive[0]); });
+  expect("rank 0 -> rank ", [](auto& b) { b.send[0].data = nullptr; }, true);  // the lowest rank
 }
 
 TEST(OutOfOrder, PlanAfterFree) {
@@ -263,20 +241,22 @@ TEST(OutOfOrder, ExchangeCalls) {
   Plan plan(MPI_COMM_WORLD, ring());
   test::BoundPlan bound(plan);
   mpi::Exchange& exchange = bound.exchange;
-  test::expect_error(ErrorCode::state, "wait(): the exchange was not started", [&] { exchange.wait(); });
-  test::expect_error(ErrorCode::state, "test(): the exchange was not started", [&] { exchange.test(); });
+  const auto expect = [](const std::string& text, auto&& call) {
+    test::expect_error(ErrorCode::state, text, call);
+  };
+  expect("wait(): the exchange was not started", [&] { exchange.wait(); });
+  expect("test(): the exchange was not started", [&] { exchange.test(); });
   exchange.start();
-  test::expect_error(ErrorCode::state, "start() before the previous exchange finished: call wait() first",
-                     [&] { exchange.start(); });
-  test::expect_error(ErrorCode::state, "free(): the exchange is active", [&] { exchange.free(); });
+  expect("start() before the previous exchange finished: call wait() first", [&] { exchange.start(); });
+  expect("free(): the exchange is active", [&] { exchange.free(); });
   exchange.wait();
   bound.expect_received(0);
-  test::expect_error(ErrorCode::state, "wait(): the exchange was not started", [&] { exchange.wait(); });
+  expect("wait(): the exchange was not started", [&] { exchange.wait(); });
   exchange.free();
   exchange.free();
-  test::expect_error(ErrorCode::state, "the exchange was freed", [&] { exchange.start(); });
-  test::expect_error(ErrorCode::state, "the exchange was freed", [&] { exchange.test(); });
-  test::expect_error(ErrorCode::state, "the exchange was freed", [&] { exchange.wait(); });
+  expect("the exchange was freed", [&] { exchange.start(); });
+  expect("the exchange was freed", [&] { exchange.test(); });
+  expect("the exchange was freed", [&] { exchange.wait(); });
 }
 
 }  // namespace

@@ -53,8 +53,6 @@ const std::vector<Walk>& walks() {
     std::vector<Walk> some = {{"async_window_1", "executor=async async.max_sends=1"},
                               {"async_window_2", "executor=async async.max_sends=2"},
                               {"async_window_100", "executor=async async.max_sends=100"},
-                              {"phased_two_in_flight", "executor=phased phased.in_flight=2"},
-                              {"phased_all_in_flight", "executor=phased phased.in_flight=1000"},
                               {"depend_for_every_byte", "executor=depend depend.early=1"},
                               {"depend_some_wait", "executor=depend depend.early=500"}};
     for (const mpi::RunnableExecutor& row : mpi::runnable_executors())

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Several fields of any datatype travel in one run of a plan, split or forwarded as its schedule says, there and back; one
-// array holds the messages of all partners.
-#include <thread>
-
+// Fields that are no multiples of the plan or empty, and one array that holds the messages of all partners. datatype_test.cpp has
+// fields of all datatypes.
 #include "mpi/mpi_support.hpp"
 #include "nuice/nuice.hpp"
 
@@ -16,57 +14,6 @@ double value_of(Rank src, Rank dst, int field, std::int64_t place) {
   return 1e6 * field + 1e4 * src + 100 * dst + static_cast<double>(place % 97);
 }
 
-/// Three doubles, each behind another that is not sent: 3 of 6.
-struct GappyType {
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  GappyType() {
-    MPI_Type_vector(3, 1, 2, MPI_DOUBLE, &type);
-    MPI_Datatype whole = MPI_DATATYPE_NULL;
-    MPI_Type_create_resized(type, 0, 6 * sizeof(double), &whole);
-    MPI_Type_free(&type);
-    type = whole;
-    MPI_Type_commit(&type);
-  }
-  ~GappyType() { MPI_Type_free(&type); }
-};
-
-/// The memory of two fields for one side: gappy doubles, and ints in an order of their own behind a gap.
-struct Fields {
-  std::vector<double> gappy;
-  std::vector<int> ints;
-  Counts counts;
-  Counts int_counts;   // two for every element of the first field
-  Counts int_offsets;  // the partners backwards, one free place between
-};
-
-Fields fields_for(std::span<const Partner> partners) {
-  Fields fields;
-  std::int64_t sum = 0;
-  for (const Partner& partner : partners) {
-    fields.counts.push_back(partner.bytes);
-    fields.int_counts.push_back(2 * partner.bytes);
-    sum += partner.bytes;
-  }
-  fields.gappy.assign(static_cast<std::size_t>(6 * sum), -1);
-  fields.ints.assign(static_cast<std::size_t>(2 * sum) + partners.size() + 1, -1);
-  fields.int_offsets.resize(partners.size());
-  std::int64_t at = 1;
-  for (std::size_t i = partners.size(); i-- > 0; at += fields.int_counts[i] + 1) fields.int_offsets[i] = at;
-  return fields;
-}
-
-/// visit(number of the field, reference, src, dst, place) for all that is sent or received.
-template <typename Visit>
-void for_all(Fields& fields, std::span<const Partner> partners, Visit&& visit) {
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < partners.size(); ++i) {
-    for (std::int64_t k = 0; k < 3 * fields.counts[i]; ++k, at += 2)
-      visit(0, fields.gappy[at], partners[i].rank, k);
-    for (std::int64_t k = 0; k < fields.int_counts[i]; ++k)
-      visit(1, fields.ints[static_cast<std::size_t>(fields.int_offsets[i] + k)], partners[i].rank, k);
-  }
-}
-
 /// Elements per message: some large enough to travel field by field.
 std::vector<Partner> row() {
   std::vector<Partner> elements;
@@ -74,56 +21,6 @@ std::vector<Partner> row() {
     elements.push_back(
         {dst, (dst + test::world_rank()) % 3 == 0 ? 3000 + dst : 7 * ((dst + test::world_rank()) % 4)});
   return elements;
-}
-
-void expect_exchanged(mpi::Plan& plan, bool backwards) {
-  const auto to = backwards ? plan.sources() : plan.destinations();
-  const auto from = backwards ? plan.destinations() : plan.sources();
-  const Rank rank = test::world_rank();
-  Fields out = fields_for(to);
-  Fields in = fields_for(from);
-  for_all(out, to, [&](int field, auto& x, Rank dst, std::int64_t k) {
-    x = static_cast<std::remove_reference_t<decltype(x)>>(value_of(rank, dst, field, k));
-  });
-  std::optional<mpi::Exchange> exchange;
-  {
-    const GappyType gappy;  // freed before the exchange begins
-    const std::vector<mpi::SendField> send = {{out.gappy.data(), gappy.type, out.counts},
-                                              {out.ints.data(), MPI_INT, out.int_counts, out.int_offsets}};
-    const std::vector<mpi::ReceiveField> receive = {{in.gappy.data(), gappy.type, in.counts},
-                                                    {in.ints.data(), MPI_INT, in.int_counts, in.int_offsets}};
-    exchange = backwards ? plan.bind(send, receive, mpi::Direction::backwards) : plan.bind(send, receive);
-  }
-  const auto should_land = std::ranges::count_if(from, [](const Partner& p) { return p.bytes > 0; });
-  for (int round = 0; round < 2; ++round) {
-    std::ranges::fill(in.gappy, -1);
-    std::ranges::fill(in.ints, -1);
-    exchange->start();
-    std::ptrdiff_t landed = 0;
-    while (exchange->next()) ++landed;
-    EXPECT_EQ(landed, should_land);
-    Fields expected = fields_for(from);
-    for_all(expected, from, [&](int field, auto& x, Rank src, std::int64_t k) {
-      x = static_cast<std::remove_reference_t<decltype(x)>>(value_of(src, rank, field, k));
-    });
-    EXPECT_EQ(in.gappy, expected.gappy);  // what is between stays as it was
-    EXPECT_EQ(in.ints, expected.ints);
-  }
-}
-
-TEST(FieldsOfAnyType, ArriveWithEverySchedulerAndExecutor) {
-  const std::vector<mpi::PlanOptions> all = {
-      {.scheduler = "coloring", .executor = "async"},
-      {.scheduler = "coloring", .executor = "async", .async = {.max_sends = 1}},
-      {.scheduler = "rs_nh", .executor = "phased"},
-      {.scheduler = "birkhoff", .executor = "phased"},
-      {.scheduler = "rex", .executor = "phased", .watchdog_s = 60}};
-  for (const mpi::PlanOptions& options : all) {
-    SCOPED_TRACE(options.scheduler + ", " + std::string(options.executor));
-    mpi::Plan plan(MPI_COMM_WORLD, row(), options);
-    expect_exchanged(plan, false);
-    expect_exchanged(plan, true);
-  }
 }
 
 /// A plan of bytes, of which fields have any share, one by one where they are large.

@@ -240,7 +240,7 @@ TEST_F(FollowOn, MakesThePlanOfThoseThatAreLeft) {
   std::string list = "hosts=0";
   for (Rank rank = 1; rank < n; ++rank) list += "," + std::to_string(rank % 2);
   for (const std::string& text :
-       {std::string("scheduler=coloring"), std::string("scheduler=lp planning=root"),
+       {std::string("scheduler=coloring"), std::string("scheduler=lp"),
         "scheduler=distributed_coloring planning=distributed distributed.gather=0 " + half,
         "scheduler=coloring executor=phased " + half, "scheduler=coloring " + (n > 1 ? list : ""),
         std::string("hosts=1")}) {

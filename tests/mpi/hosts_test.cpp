@@ -35,10 +35,10 @@ const std::vector<Case>& cases() {
       {"coloring", "phased"},
       {"birkhoff", "phased"},
       {"ac", "async"},
-      {"rs_n", "phased", false, mpi::Planning::root},
+      {"rs_n", "phased"},
       {"coloring", "pairwise"},
       {"ac", "async", true},
-      {"ac", "phased", true, mpi::Planning::root, {1, 0}},
+      {"ac", "phased", true, mpi::Planning::everywhere, {1, 0}},
       {"coloring", "async", true, mpi::Planning::everywhere, {4000, 2}},
       {"ac", "async", true, mpi::Planning::everywhere, {100'000, 1}},
       {"ac", "async", true, mpi::Planning::everywhere, {2000, 0}, 60},
@@ -46,10 +46,10 @@ const std::vector<Case>& cases() {
       {"coloring", "depend", true},
       {"birkhoff", "phased", true},
       {"rex", "pairwise"},
-      {"coloring", "depend", false, mpi::Planning::root},
+      {"coloring", "depend"},
       {.scheduler = "ac", .executor = "async", .in_memory = 1000},
       {.scheduler = "ac", .executor = "async", .in_memory = 100'000},
-      {.scheduler = "rs_n", .executor = "phased", .planning = mpi::Planning::root, .in_memory = 600},
+      {.scheduler = "rs_n", .executor = "phased", .in_memory = 600},
       {.scheduler = "coloring", .executor = "depend", .watchdog_s = 60, .in_memory = 600},
       {.scheduler = "coloring", .executor = "phased", .in_memory = 0},
       {.scheduler = "distributed_coloring",
@@ -233,22 +233,19 @@ TEST(HostPlan, ARankThatOnlyStartsKeepsNobodyWaitingInMemory) {
 
 TEST(HostPlan, AutoSharesMemoryOnOneHost) {
   const CommMatrix matrix = uneven(test::world_size());
-  for (const mpi::Planning planning : {mpi::Planning::everywhere, mpi::Planning::root}) {
-    mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()),
-                   {.scheduler = "auto", .planning = planning});
-    EXPECT_EQ(plan.info().shared_memory, test::world_size() > 1);
-    EXPECT_EQ(plan.follow(plan.destinations()).info().shared_memory, test::world_size() > 1);
-    for (const mpi::PlanOptions& other :
-         {mpi::PlanOptions{.executor = "async"}, mpi::PlanOptions{.automatic = {.reuse = 10}}}) {
-      mpi::PlanOptions options = other;
-      options.scheduler = "auto";
-      EXPECT_FALSE(mpi::Plan(MPI_COMM_WORLD, plan.destinations(), options).info().shared_memory);
-    }
-    EXPECT_EQ(plan.advice()->sentence.find("through memory that the host's ranks share") != std::string::npos,
-              test::world_size() > 1)
-        << plan.advice()->sentence;
-    expect_both_ways(plan);
+  mpi::Plan plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()), {.scheduler = "auto"});
+  EXPECT_EQ(plan.info().shared_memory, test::world_size() > 1);
+  EXPECT_EQ(plan.follow(plan.destinations()).info().shared_memory, test::world_size() > 1);
+  for (const mpi::PlanOptions& other :
+       {mpi::PlanOptions{.executor = "async"}, mpi::PlanOptions{.automatic = {.reuse = 10}}}) {
+    mpi::PlanOptions options = other;
+    options.scheduler = "auto";
+    EXPECT_FALSE(mpi::Plan(MPI_COMM_WORLD, plan.destinations(), options).info().shared_memory);
   }
+  EXPECT_EQ(plan.advice()->sentence.find("through memory that the host's ranks share") != std::string::npos,
+            test::world_size() > 1)
+      << plan.advice()->sentence;
+  expect_both_ways(plan);
 }
 
 TEST(HostPlan, CombinesNothingWhereMemoryCannotBeShared) {
@@ -294,20 +291,17 @@ TEST(HostPlan, AutoCombinesWhereOneMessageTakesThePlaceOfSeveral) {
   if (n < 4 || n % 2 != 0) GTEST_SKIP() << "needs hosts of two ranks";
   const CommMatrix dense = random_regular(n, n - 1, {.unit_bytes = 16, .max_units = 1}, 1);
   for (const Bytes largest : {Bytes{16}, Bytes{15}}) {
-    for (const mpi::Planning planning : {mpi::Planning::everywhere, mpi::Planning::root}) {
-      mpi::Plan plan(MPI_COMM_WORLD, test::row_of(dense, test::world_rank()),
-                     {.scheduler = "auto",
-                      .hosts = "2",
-                      .planning = planning,
-                      .combining = {.largest_bytes = largest},
-                      .automatic = {.machine = "testbed-shallow"}});
-      EXPECT_EQ(plan.info().combined, largest == 16);
-      EXPECT_EQ(plan.follow(plan.destinations()).info().combined, largest == 16);
-      const std::string said = std::to_string(n * (n - 2)) + " messages of at most 16 bytes between hosts";
-      EXPECT_EQ(plan.advice()->sentence.find(said) != std::string::npos, largest == 16)
-          << plan.advice()->sentence;
-      expect_both_ways(plan);
-    }
+    mpi::Plan plan(MPI_COMM_WORLD, test::row_of(dense, test::world_rank()),
+                   {.scheduler = "auto",
+                    .hosts = "2",
+                    .combining = {.largest_bytes = largest},
+                    .automatic = {.machine = "testbed-shallow"}});
+    EXPECT_EQ(plan.info().combined, largest == 16);
+    EXPECT_EQ(plan.follow(plan.destinations()).info().combined, largest == 16);
+    const std::string said = std::to_string(n * (n - 2)) + " messages of at most 16 bytes between hosts";
+    EXPECT_EQ(plan.advice()->sentence.find(said) != std::string::npos, largest == 16)
+        << plan.advice()->sentence;
+    expect_both_ways(plan);
   }
 }
 

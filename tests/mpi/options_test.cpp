@@ -17,7 +17,7 @@ void expect_refused(const std::string& why, const std::string& text) {
 TEST(OptionText, SetsWhatItNames) {
   const PlanOptions options = PlanOptions::parse(
       "scheduler=coloring executor=async\tdevice.chunk=64KiB depend.early=8000 auto.reuse=12\n"
-      "watchdog=250ms check=false planning=root topology=\"file:my net.txt\" hosts=\"\" "
+      "watchdog=250ms check=false planning=distributed topology=\"file:my net.txt\" hosts=\"\" "
       "seed=18446744073709551615");
   EXPECT_EQ(options.scheduler, "coloring");
   EXPECT_EQ(options.executor, "async");
@@ -27,7 +27,7 @@ TEST(OptionText, SetsWhatItNames) {
   EXPECT_EQ(options.automatic.reuse, 12U);
   EXPECT_DOUBLE_EQ(options.watchdog_s, 0.25);
   EXPECT_FALSE(options.check);
-  EXPECT_EQ(options.planning, mpi::Planning::root);
+  EXPECT_EQ(options.planning, mpi::Planning::distributed);
   EXPECT_EQ(options.topology, "file:my net.txt");
   EXPECT_EQ(options.seed, ~std::uint64_t{0});
 }
@@ -44,17 +44,16 @@ TEST(OptionText, IsReadBackToTheSame) {
                             .executor = "async",
                             .phase_cost_bytes = max_bytes,
                             .topology = "file:a b",
-                            .planning = mpi::Planning::root,
+                            .planning = mpi::Planning::distributed,
                             .watchdog_s = 0.1,
                             .async = {.max_sends = 7},
-                            .phased = {.in_flight = 2},
-                            .automatic = {.learn = false}};
+                            .automatic = {.reuse = 3}};
   const std::string text = options.text();
   EXPECT_EQ(PlanOptions::parse(text).text(), text);
   EXPECT_EQ(text,
             "scheduler=link_coloring executor=async phase_cost=4611686018427387904 topology=\"file:a b\" "
-            "planning=root "
-            "watchdog=0.1 async.max_sends=7 phased.in_flight=2 auto.learn=false");
+            "planning=distributed "
+            "watchdog=0.1 async.max_sends=7 auto.reuse=3");
 }
 
 TEST(OptionText, EveryOptionHasANameAndASentence) {
@@ -72,7 +71,7 @@ TEST(OptionText, SaysWhatIsWrong) {
   expect_refused("option seed is a whole number, not \"18446744073709551616\"", "seed=18446744073709551616");
   expect_refused("option check is true or false, not \"yes\"", "check=yes");
   expect_refused("option effort is one of estimate, learn, not \"much\"", "effort=much");
-  expect_refused("option planning is one of everywhere, root, distributed, not \"here\"", "planning=here");
+  expect_refused("option planning is one of everywhere, distributed, not \"here\"", "planning=here");
   expect_refused("option device.chunk is wrong: no unit here is called 'KB/s'", "device.chunk=3KB/s");
   expect_refused("option device.chunk is a whole number of bytes, not \"0.3B\"", "device.chunk=0.3B");
   expect_refused("option watchdog is wrong", "watchdog=soon");

@@ -72,16 +72,6 @@ TEST_F(Order, PhasedBeginsAPhaseWhenItsOwnPartOfTheLastIsDone) {
   }
 }
 
-TEST_F(Order, TwoPhasesInFlightAreTwo) {
-  const mpi::PlanOptions two = {.executor = "phased", .phased = {.in_flight = 2}};
-  exchange_in_order(table_of({{{1, 0}}, {{0, 2}}}), two, 2, 1);
-  const PhaseTable three = table_of({{{1, 0}}, {{0, 2}}, {{0, 3}}});
-  const double elapsed_s = exchange_s(three, two, 1);
-  if (test::world_rank() == 3) {
-    EXPECT_GT(elapsed_s, 0.9 * late_s);
-  }
-}
-
 TEST_F(Order, AsyncSendsAtOnce) {
   exchange_in_order(table_of({{{1, 0}}, {{0, 2}}}), {.executor = "async"}, 2, 1);
 }

@@ -19,20 +19,13 @@ mpi::Plan plan_for(const CommMatrix& matrix, const mpi::PlanOptions& options = {
   return mpi::Plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()), options);
 }
 
-TEST(Plan, SourcesAreTheColumnOfTheMatrix) {
+TEST(Plan, ItsSourcesAreTheColumnOfItsMatrixWhichCanBeWritten) {
   std::vector<Message> entries = some_matrix().entries();
   entries.push_back({0, 0, 17});
   const CommMatrix matrix = CommMatrix::from_messages(test::world_size(), entries);
-  const mpi::Plan plan = plan_for(matrix);
-  const auto column = test::column_of(matrix, test::world_rank());
-  EXPECT_EQ(std::vector<Partner>(plan.sources().begin(), plan.sources().end()), column);
-}
-
-TEST(Plan, ItsMatrixCanBeWritten) {
-  std::vector<Message> entries = some_matrix().entries();
-  entries.push_back({0, 0, 17});
-  const CommMatrix matrix = CommMatrix::from_messages(test::world_size(), entries);
-  const mpi::Plan plan = plan_for(matrix, {.scheduler = "coloring", .planning = mpi::Planning::root});
+  const mpi::Plan plan = plan_for(matrix, {.scheduler = "coloring"});
+  EXPECT_EQ(std::vector<Partner>(plan.sources().begin(), plan.sources().end()),
+            test::column_of(matrix, test::world_rank()));
   const std::string path =
       "/tmp/nuice_plan_test_" + mpi::text_of_rank_0(MPI_COMM_WORLD, std::to_string(getpid()));
   plan.save_matrix(path);
@@ -41,45 +34,6 @@ TEST(Plan, ItsMatrixCanBeWritten) {
     std::remove(path.c_str());
   }
   test::expect_same_error(ErrorCode::io, "/no/such", [&] { plan.save_matrix("/no/such/folder/m.mtx"); });
-}
-
-TEST(Plan, MadeOnRankZeroIsTheSame) {
-  std::vector<Message> entries = some_matrix().entries();
-  entries.push_back({0, 0, 17});
-  const CommMatrix matrix = CommMatrix::from_messages(test::world_size(), entries);
-  for (const Scheduler& scheduler : schedulers()) {
-    if (!scheduler.why_not({.matrix = matrix, .seed = 5}).empty()) continue;
-    SCOPED_TRACE(std::string(scheduler.name));
-    const mpi::PlanOptions options{.scheduler = std::string(scheduler.name), .seed = 5};
-    mpi::PlanOptions on_root = options;
-    on_root.planning = mpi::Planning::root;
-    const mpi::Plan everywhere = plan_for(matrix, options);
-    mpi::Plan root = plan_for(matrix, on_root);
-    EXPECT_EQ(root.table(), everywhere.table());
-    EXPECT_EQ(root.info().num_messages, everywhere.info().num_messages);
-    EXPECT_EQ(root.info().num_phases, everywhere.info().num_phases);
-    EXPECT_EQ(root.info().phase_bytes, everywhere.info().phase_bytes);
-    EXPECT_EQ(root.info().staged_bytes, everywhere.info().staged_bytes);
-    EXPECT_EQ(root.info().bounds.max_port_bytes, everywhere.info().bounds.max_port_bytes);
-    EXPECT_EQ(root.info().scheduler, scheduler.name);
-    EXPECT_EQ(root.info().seed, 5U);
-    test::BoundPlan bound(root);
-    bound.exchange_once();
-  }
-}
-
-TEST(Plan, MadeOnRankZeroFailsEverywhere) {
-  mpi::PlanOptions options{.scheduler = "rs_nl", .planning = mpi::Planning::root};
-  test::expect_same_error(ErrorCode::not_applicable, "", [&] { plan_for(some_matrix(), options); });
-  options.topology = "star:3";
-  test::expect_same_error(ErrorCode::invalid_argument, "unknown topology",
-                          [&] { plan_for(some_matrix(), options); });
-  options = {.scheduler = "rex", .executor = "async", .planning = mpi::Planning::root};
-  test::expect_same_error(ErrorCode::not_applicable, "rex forwards",
-                          [&] { plan_for(some_matrix(), options); });
-  options = {.planning = static_cast<mpi::Planning>(7)};
-  test::expect_same_error(ErrorCode::invalid_argument, "unknown value 7",
-                          [&] { plan_for(some_matrix(), options); });
 }
 
 TEST(Plan, KeepsDestinationsInTheUsersOrder) {

@@ -27,7 +27,6 @@ SETUPS = [
     "combined",
     "memory",
     "depend",
-    "root",
     "distributed",
     "auto",
     "exchanger",

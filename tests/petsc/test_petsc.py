@@ -62,7 +62,7 @@ WAYS = {
     "few at a time": "-sf_nuice_scheduler lpt -sf_nuice_executor async -sf_nuice_options 'async.max_sends=2'",
     "at once": "-sf_nuice_executor async -sf_nuice_plan_at 2",
     "pairwise": "-sf_nuice_scheduler lp -sf_nuice_executor pairwise",
-    "forwarded": "-sf_nuice_scheduler bruck -sf_nuice_options 'hosts=1 planning=root' -sf_nuice_plan_at 1",
+    "forwarded": "-sf_nuice_scheduler bruck -sf_nuice_options hosts=1 -sf_nuice_plan_at 1",
 }
 
 

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Generated matrices, and an oracle for schedules that shares nothing with the checker."""
+"""Generated matrices, and plans for them."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
@@ -27,34 +25,6 @@ def entry_lists(draw: st.DrawFn, max_ranks: int = 10, max_bytes: int = 1 << 40) 
 @st.composite
 def comm_matrices(draw: st.DrawFn, max_ranks: int = 10, max_bytes: int = 1 << 40) -> nuice.CommMatrix:
     return nuice.CommMatrix.from_messages(*draw(entry_lists(max_ranks, max_bytes)))
-
-
-def delivers_all(matrix: nuice.CommMatrix, phases: Sequence[Sequence[nuice.Transfer]]) -> bool:
-    """Follows every single byte: is each of them, and nothing else, at its destination in the end?
-
-    A byte is at one rank at a time. In a phase a rank sends from what it held when the phase began.
-    """
-    at = {}
-    for message in range(matrix.num_messages):
-        src, _, size = matrix.message(message)
-        at.update({(message, byte): src for byte in range(size)})
-    for phase in phases:
-        moved = {}
-        for transfer in phase:
-            if transfer.src == transfer.dst or not transfer.pieces:
-                return False
-            if not {transfer.src, transfer.dst} <= set(range(matrix.num_ranks)):
-                return False
-            for piece in transfer.pieces:
-                if piece.bytes <= 0:
-                    return False
-                for byte in range(piece.offset, piece.offset + piece.bytes):
-                    key = (piece.message, byte)
-                    if at.get(key) != transfer.src or key in moved:
-                        return False
-                    moved[key] = transfer.dst
-        at.update(moved)
-    return all(rank == matrix.message(message)[1] for (message, _), rank in at.items())
 
 
 def phases_of(schedule: nuice.Schedule) -> list[list[nuice.Transfer]]:

@@ -111,19 +111,8 @@ def test_errors_of_the_command(nuice_main, matrix_file: Path, words: tuple[str, 
 
 
 def test_maps(nuice_main, tmp_path: Path) -> None:
-    done = nuice_main(
-        "advise",
-        "--map",
-        "--machine",
-        "cm5-32",
-        "--ranks",
-        8,
-        "--candidates",
-        "ac,lp,rs_n",
-        "--plot",
-        "map.png",
-        "--json",
-    ).json()
+    words = "advise --map --machine cm5-32 --ranks 8 --candidates ac,lp,rs_n --plot map.png --json"
+    done = nuice_main(*words.split()).json()
     assert done["degrees"] == [1, 2, 3, 4, 5, 7]
     assert {name for row in done["winner"] for name in row} <= {"ac:async", "lp:phased", "rs_n:phased"}
     assert (tmp_path / "map.png").stat().st_size > 1000

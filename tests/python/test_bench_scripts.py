@@ -95,9 +95,7 @@ def test_at_scale() -> None:
     assert [row["planning"] for row in rows] == ["distributed", "distributed distributed.gather=0"]
     for row in rows:
         assert row["phases"] == row["phases_everywhere"]
-        for name in ("distributed_coloring", "ac", "lp"):
-            assert row["plan_seconds"][name] > 0
-            assert row["to_everywhere"][name] > 0
+        assert row["plan_seconds"] > 0 and row["to_everywhere"] > 0
 
 
 @pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")

@@ -24,14 +24,7 @@ def test_list(nuice_command) -> None:
     assert "\x1b" not in text.out
     result = nuice_command("list", "--json").json()
     assert [s["name"] for s in result["schedulers"]] == [s.name for s in nuice.schedulers()]
-    assert [p["name"] for p in result["patterns"]] == [
-        "random",
-        "density",
-        "airfoil",
-        "euler",
-        "cg",
-        "partition",
-    ]
+    assert " ".join(p["name"] for p in result["patterns"]) == "random density airfoil euler cg partition"
     assert [k["syntax"] for k in result["topologies"]] == [k.syntax for k in nuice.topology_kinds()]
     for row in (*nuice.schedulers(), *nuice.topology_kinds()):
         assert row.summary in text.out  # wide enough: nothing is folded without a terminal
@@ -40,17 +33,8 @@ def test_list(nuice_command) -> None:
 def test_version_and_help(nuice_command, nuice_main) -> None:
     assert nuice_command("--version").out == f"nuice {nuice.__version__}\n"
     assert "generate" in nuice_main().out
-    for command in (
-        "list",
-        "show",
-        "plan",
-        "check",
-        "compare",
-        "broadcast",
-        "demo",
-        "generate random",
-        "generate airfoil",
-    ):
+    commands = "list,show,plan,check,compare,broadcast,demo,generate random,generate airfoil"
+    for command in commands.split(","):
         shown = nuice_main(*command.split(), "--help")
         assert shown.status == 0
         assert f"nuice {command}" in shown.out.split("Usage", 1)[1].split("╯")[-1], "an example at the end"
@@ -67,62 +51,22 @@ def test_no_heavy_package_is_imported_before_it_is_needed() -> None:
 
 
 def test_generate_random(nuice_command, tmp_path: Path) -> None:
-    words = [
-        "generate",
-        "random",
-        "--ranks",
-        "12",
-        "--degree",
-        "4",
-        "--unit",
-        "10",
-        "--max-units",
-        "32",
-        "--seed",
-        "7",
-        "-o",
-        "r.mtx",
-    ]
-    result = nuice_command(*words, "--json").json()
+    line = "generate random --ranks 12 --degree 4 --unit 10 --max-units 32 --seed 7 -o r.mtx"
+    result = nuice_command(*line.split(), "--json").json()
     assert (result["ranks"], result["messages"], result["max_degree"]) == (12, 48, 4)
     assert nuice.load_matrix_market(tmp_path / "r.mtx") == nuice.random_regular(12, 4, 10, 32, 7)
-    assert "12 ranks, 48 messages" in nuice_command(*words).out
+    assert "12 ranks, 48 messages" in nuice_command(*line.split()).out
 
 
 def test_generate_density(nuice_command, tmp_path: Path) -> None:
-    words = [
-        "generate",
-        "density",
-        "--ranks",
-        "9",
-        "--density",
-        "0.5",
-        "--seed",
-        "18446744073709551615",
-        "-o",
-        "d.mtx",
-    ]
-    assert nuice_command(*words).status == 0
+    line = "generate density --ranks 9 --density 0.5 --seed 18446744073709551615 -o d.mtx"
+    assert nuice_command(*line.split()).status == 0
     assert nuice.load_matrix_market(tmp_path / "d.mtx") == nuice.random_density(9, 0.5, seed=2**64 - 1)
 
 
 def test_generate_airfoil(nuice_command, tmp_path: Path) -> None:
-    words = [
-        "generate",
-        "airfoil",
-        "--points",
-        "600",
-        "--parts",
-        "4",
-        "--unit",
-        "8",
-        "-o",
-        "m.mtx",
-        "--mesh-plot",
-        "m.png",
-        "--json",
-    ]
-    result = nuice_command(*words).json()
+    line = "generate airfoil --points 600 --parts 4 --unit 8 -o m.mtx --mesh-plot m.png --json"
+    result = nuice_command(*line.split()).json()
     matrix = nuice.load_matrix_market(tmp_path / "m.mtx")
     assert (matrix.num_ranks, matrix.num_messages) == (4, result["messages"])
     assert set(matrix.bytes % 8) == {0}
@@ -211,16 +155,8 @@ def test_plan_and_check(nuice_main, matrix_file: Path, tmp_path: Path, scheduler
         words += ["--topology", network_for(MATRIX, scheduler)]
     result = nuice_main(*words, "--json").json()
     expected = plan_with(scheduler, MATRIX, 5)
-    for name in (
-        "scheduler",
-        "seed",
-        "ranks",
-        "messages",
-        "max_degree",
-        "phases",
-        "bound_bytes",
-        "phase_bytes",
-    ):
+    names = "scheduler seed ranks messages max_degree phases bound_bytes phase_bytes"
+    for name in names.split():
         assert result[name] == expected.figures()[name]
     assert result["verified"] is True
     assert result["plan_seconds"] > 0

@@ -84,17 +84,6 @@ def test_what_is_wrong_with_the_whole_file_is_said_with_its_name(tmp_path: Path)
     assert str(caught.value).startswith(f"{file}:")
 
 
-@given(text=st.text(alphabet="0123456789 .-+e%\nx", max_size=60))
-def test_no_text_after_the_header_crashes_the_reader(text: str, tmp_path: Path) -> None:
-    (tmp_path / "any.mtx").write_text(HEADER + text)
-    try:
-        matrix = nuice.load_matrix_market(tmp_path / "any.mtx")
-    except nuice.Error as error:
-        assert error.code in ("parse", "limit", "invalid_argument")
-    else:
-        assert nuice.plan(matrix, "lp").verified
-
-
 @pytest.mark.parametrize("name", [row.name for row in nuice.schedulers()])
 @given(matrix=comm_matrices(), seed=st.integers(0, 2**64 - 1))
 def test_plans_come_back_as_they_were(name: str, matrix: nuice.CommMatrix, seed: int, tmp_path: Path) -> None:

@@ -39,22 +39,6 @@ def test_holds_what_it_was_given(entries: tuple) -> None:
 
 
 @given(comm_matrices())
-def test_bounds_are_what_counting_gives(matrix: nuice.CommMatrix) -> None:
-    dense = nuice.to_dense(matrix)
-    np.fill_diagonal(dense, 0)
-    bounds = nuice.lower_bounds(matrix)
-    assert bounds.max_degree == max((dense > 0).sum(axis=0).max(), (dense > 0).sum(axis=1).max())
-    assert bounds.max_port_bytes == max(dense.sum(axis=0).max(), dense.sum(axis=1).max())
-    assert bounds.total_bytes == dense.sum()
-    if matrix.num_messages:
-        at = bounds.max_port_bytes_at
-        line = dense[at.rank] if at.direction == "send" else dense[:, at.rank]
-        assert line.sum() == bounds.max_port_bytes
-    lines = np.sort(np.hstack([dense, dense.T]).reshape(2 * matrix.num_ranks, -1), axis=1)
-    assert nuice.whole_message_bytes(matrix) == lines.max(axis=0).sum()
-
-
-@given(comm_matrices())
 def test_there_and_back_through_numpy_and_scipy(matrix: nuice.CommMatrix) -> None:
     assert nuice.from_dense(nuice.to_dense(matrix)) == matrix
     sparse = nuice.to_scipy(matrix)

@@ -1,82 +1,34 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Networks in Python and on the command line: routes, contention counted again, plans that remember
-theirs."""
+"""Networks in Python and on the command line: contention, and plans that remember theirs."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import nuice
-from matrices import comm_matrices, phases_of
+from matrices import phases_of
 
-SPECS = (
-    "crossbar:10",
-    "hypercube:4",
-    "mesh:5x2",
-    "torus:4x3",
-    "fattree:4x3/2",
-    "cm5:10",
-    "dragonfly:a=2,h=1,p=2",
-)
 LINK_FREE = [row.name for row in nuice.schedulers() if row.needs_topology]
 
 
-def load_of_links(net: nuice.Topology, transfers: list[nuice.Transfer]) -> Counter[int]:
-    ways = (net.route(t.src, t.dst) if t.path < 0 else net.path(t.src, t.dst, t.path) for t in transfers)
-    return Counter(link for way in ways for link in way)
-
-
-@pytest.mark.parametrize("spec", SPECS)
-def test_routes_are_ways(spec: str) -> None:
-    net = nuice.make_topology(spec)
-    assert (net.name, net.num_ranks >= 10) == (spec, True)
-    for src in range(net.num_ranks):
-        for dst in range(net.num_ranks):
-            links = [net.link(i) for i in net.route(src, dst)]
-            assert all(a.dst == b.src for a, b in pairwise(links))
-            assert not links or src != dst
-
-
-@pytest.mark.parametrize("name", LINK_FREE)
-@given(matrix=comm_matrices(), seed=st.integers(0, 2**64 - 1), spec=st.sampled_from(SPECS))
-def test_no_link_carries_more_than_its_slots(
-    name: str, matrix: nuice.CommMatrix, seed: int, spec: str
-) -> None:
-    net = nuice.make_topology(spec)
-    plan = nuice.plan(matrix, name, seed, topology=net)
-    assert plan.verified
-    for transfers in phases_of(plan.schedule):
-        assert all(count <= net.link(link).slots for link, count in load_of_links(net, transfers).items())
-    assert plan.link_rounds == plan.phases
-    if not plan.schedule.has_paths:  # the bounds are those of the network's routes
-        assert plan.phases >= plan.link_bounds.phases and plan.phase_bytes >= plan.link_bounds.bytes
-
-
-@given(matrix=comm_matrices(), spec=st.sampled_from(SPECS), name=st.sampled_from(("lp", "rs_n", "ac")))
-def test_contention_is_found_where_counting_finds_it(matrix: nuice.CommMatrix, spec: str, name: str) -> None:
-    net = nuice.make_topology(spec)
-    plan = nuice.plan(matrix, name, topology=net)
-    rounds = 0
-    for phase, transfers in enumerate(phases_of(plan.schedule)):
-        load = load_of_links(net, transfers)
-        most = max((-(-count // net.link(link).slots) for link, count in load.items()), default=1)
-        found = nuice.find_link_contention(plan.schedule, phase, net)
-        assert (found is not None) == (most > 1)
-        if found:
-            assert found.kind == "link_contention"
-            assert load[found.link] > net.link(found.link).slots
-            assert found.link in net.route(found.src, found.dst)
-            assert found.link in net.route(found.other_src, found.other_dst)
-        rounds += most
-    assert plan.link_rounds == rounds
-    assert plan.figures()["topology"] == spec
+def test_contention_by_hand() -> None:
+    """000 fig. 1 (b): 3 -> 8 and 4 -> 5 share the link from 4 to 5 of a line."""
+    line = nuice.make_topology("mesh:9")
+    matrix = nuice.CommMatrix.from_messages(9, [(3, 8, 10), (4, 5, 10)])
+    plan = nuice.plan(matrix, "ac", topology=line)
+    found = nuice.find_link_contention(plan.schedule, 0, line)
+    assert found is not None and found.kind == "link_contention"
+    assert (line.link(found.link).src, line.link(found.link).dst, line.link(found.link).slots) == (4, 5, 1)
+    assert {(found.src, found.dst), (found.other_src, found.other_dst)} == {(3, 8), (4, 5)}
+    assert found.link in line.route(3, 8) and line.route(4, 5) == [found.link]
+    assert (plan.phases, plan.link_rounds, plan.link_bounds.phases) == (1, 2, 2)
+    assert plan.figures()["topology"] == "mesh:9"
+    for name in LINK_FREE:
+        apart = nuice.plan(matrix, name, topology=line)
+        assert (apart.verified, apart.phases, apart.link_rounds) == (True, 2, 2)
 
 
 def test_link_bounds_by_hand() -> None:

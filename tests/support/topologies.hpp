@@ -13,6 +13,13 @@
 
 namespace nuice::test {
 
+/// Of all rows, those that tests add too.
+inline std::vector<std::string_view> scheduler_names() {
+  std::vector<std::string_view> names;
+  for (const Scheduler& scheduler : schedulers()) names.push_back(scheduler.name);
+  return names;
+}
+
 /// The smallest of its kind with that many ranks, the same object every time: hypercubes, or trees of switches of two.
 inline const Topology& network_of(bool tree, Rank num_ranks) {
   using All = std::vector<std::unique_ptr<const Topology>>;

@@ -27,13 +27,7 @@ TEST_P(PlansMadeAtTheSameTime, Agree) {
   for (const Schedule& schedule : made) EXPECT_EQ(schedule, expected);
 }
 
-std::vector<std::string_view> scheduler_names() {
-  std::vector<std::string_view> names;
-  for (const Scheduler& scheduler : schedulers()) names.push_back(scheduler.name);
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(Table, PlansMadeAtTheSameTime, testing::ValuesIn(scheduler_names()),
+INSTANTIATE_TEST_SUITE_P(Table, PlansMadeAtTheSameTime, testing::ValuesIn(test::scheduler_names()),
                          [](const auto& row) { return std::string(row.param); });
 
 }  // namespace

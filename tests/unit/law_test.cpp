@@ -187,13 +187,7 @@ TEST_P(Law, SeedMattersOnlyWhereItSaysSo) {
   EXPECT_EQ(differs, scheduler().randomized);
 }
 
-std::vector<std::string_view> scheduler_names() {
-  std::vector<std::string_view> names;
-  for (const Scheduler& scheduler : schedulers()) names.push_back(scheduler.name);
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(Table, Law, testing::ValuesIn(scheduler_names()),
+INSTANTIATE_TEST_SUITE_P(Table, Law, testing::ValuesIn(test::scheduler_names()),
                          [](const auto& row) { return std::string(row.param); });
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include <sstream>
 
 #include "nuice/core/networks.hpp"
-#include "nuice/core/random.hpp"
 #include "support/routes.hpp"
 #include "support/throws.hpp"
 
@@ -223,43 +222,6 @@ TEST_F(NetworkFiles, BadSlurmFilesAreRefusedWithTheirLine) {
   expect_slurm_error("SwitchName=a Switches=b\nSwitchName=b Switches=a Nodes=n[0-1]\n", {"is below itself"});
   expect_slurm_error("SwitchName=a Nodes=n[0-\n", {"conf:1: \"[0-\" has no \"]\""});
   expect_slurm_error("SwitchName=a Nodes=,\n", {"there are no ranks"});
-}
-
-// Good files with random bytes changed: a network or an Error of one line, never a crash.
-TEST_F(NetworkFiles, DamagedFilesAreRefusedOrMakeANetwork) {
-  const std::string graph_text =
-      "nuice-network 1\nrank n[0-3]\nswitch s t\ncable n[0-1] s\ncable n[2-3] t\ncable s t 2.5\nlink n0 t "
-      "0.5\n";
-  const std::string letters = "0123456789[]-,.=#\\ \nnstrankSwitch";
-  Random random(3);
-  int refused = 0;
-  for (int i = 0; i < 2000; ++i) {
-    const bool is_graph = i % 2 == 0;
-    std::string text = is_graph ? graph_text : two_levels;
-    for (std::uint64_t n = 1 + random.below(3); n > 0; --n) {
-      const std::size_t at = random.below(text.size());
-      switch (random.below(3)) {
-        case 0:
-          text[at] = letters[random.below(letters.size())];
-          break;
-        case 1:
-          text.erase(at, random.below(8));
-          break;
-        default:
-          text.insert(at, 1, letters[random.below(letters.size())]);
-      }
-    }
-    try {
-      const auto net = make_topology((is_graph ? "file:" : "slurm:") + write("damaged", text));
-      for (Rank dst = 0; dst < std::min(net->num_ranks(), 20); ++dst) {
-        for (const LinkId id : route_of(*net, net->num_ranks() - 1, dst)) ASSERT_LT(id, net->num_links());
-      }
-    } catch (const Error& error) {
-      ++refused;
-      ASSERT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
-    }
-  }
-  EXPECT_GT(refused, 500);
 }
 
 }  // namespace

@@ -56,9 +56,8 @@ struct Notices {
   std::vector<Notice> awaits;
 };
 
-/// The slices of ranks begin to end - 1. O(transfers + dependencies).
-std::vector<Notices> slice_notices(const Schedule& schedule, const Dependencies& dependencies, Rank begin,
-                                   Rank end);
+/// The slice of a rank. O(transfers + dependencies).
+Notices slice_notices(const Schedule& schedule, const Dependencies& dependencies, Rank rank);
 
 /// The same rank's slice of the reverse exchange (see PhaseTable), in which every dependency is reversed.
 Notices reversed(const Notices& notices, PhaseId num_phases);

@@ -35,11 +35,6 @@ struct Executor {
   Pace pace;
   unsigned needs;  ///< Guarantee flags of the schedules that it can carry out; 0: any.
   bool on_mpi;     ///< Whether plans on MPI can use it.
-  /// Whether the scheduler "auto" tries it on the user's own exchanges, in addition to its choice (docs/adr/0034).
-  bool is_tried = false;
-  /// The options of these trials, unless the user has set them: a string for PlanOptions::parse(), such as
-  /// "phased.in_flight=2".
-  std::string_view tried_with = {};
   /// For an executor without a schedule: the word that replaces the scheduler's name ("drs_n"). Empty: it
   /// needs a schedule.
   std::string_view without_scheduler = {};

@@ -80,9 +80,6 @@ struct PhaseTable {
 /// destination.
 PhaseTable slice(const CommMatrix& matrix, const Schedule& schedule, Rank rank);
 
-/// The slices of ranks begin to end - 1 in one pass. O(transfers + end - begin).
-std::vector<PhaseTable> slice_range(const CommMatrix& matrix, const Schedule& schedule, Rank begin, Rank end);
-
 /// The slices of all ranks in one pass. O(transfers + num_ranks).
 std::vector<PhaseTable> slice_all(const CommMatrix& matrix, const Schedule& schedule);
 

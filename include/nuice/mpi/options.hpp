@@ -24,19 +24,19 @@ namespace nuice::mpi {
 /// Where the matrix is gathered and the schedule is made. All give the same schedule.
 enum class Planning {
   everywhere,  ///< Every rank gathers the matrix and makes the schedule; only the gather communicates.
-  root,  ///< Rank 0 does so and sends every rank its slice; the others need memory for their own messages
-         ///< only.
-  /// No rank gathers the matrix. Each rank knows its own messages only, learns its sources, and makes its
-  /// slice from these. With distributed_coloring the ranks find the phases together; ac, lp, bex, lex and
-  /// their aliases need no communication (docs/how-to/at-scale.md). A small matrix is gathered nevertheless
-  /// (DistributedOptions).
+  /// No rank gathers the matrix. Each rank knows its own messages only, learns its sources, and finds the phases
+  /// together with the others (docs/how-to/at-scale.md): for the scheduler distributed_coloring. A small matrix is
+  /// gathered nevertheless (DistributedOptions).
   distributed,
 };
 
-/// How much may be measured to choose a method, as FFTW's planner flags.
+/// How much the scheduler "auto" may measure to choose a method, as FFTW's planner flags.
 enum class Effort {
-  estimate,  ///< Nothing is measured: AutoOptions::learn is off.
-  learn      ///< The program's own exchanges try methods (AutoOptions::learn).
+  estimate,  ///< Nothing: the prediction decides.
+  /// On several hosts without a named machine only the order is predicted; the first exchanges try to combine or to
+  /// forward messages, and the fastest method stays (docs/adr/0050). An exchange can then complete only when every
+  /// rank has completed the third one before it.
+  learn
 };
 
 /// Options of the executor async.
@@ -48,14 +48,6 @@ struct AsyncOptions {
   /// MPI sends a short message at once, but asks the receiver before a long one, and this request queues
   /// behind all other bytes. 0: 32 KiB over TCP, else whole.
   Bytes chunk_bytes = 0;
-};
-
-/// Options of the executor phased.
-struct PhasedOptions {
-  /// The maximum number of active phases of a rank. 1 keeps the schedule's promise of one send and one
-  /// receive at a time. More hide the time until the end of a phase is noticed, but now and then two or three
-  /// senders meet at a port. Schedules that forward messages always use 1.
-  int in_flight = 1;
 };
 
 /// Options of the executor depend. A message of at least twice early_bytes travels in two parts. When the
@@ -111,11 +103,6 @@ struct AutoOptions {
   /// A machine, as for find_machine(). Empty: $NUICE_MACHINE; else the file of nuice-calibrate --save for
   /// this kind of start (all ranks on one host, or not); else a shipped machine. Advice::sentence says which.
   std::string machine = {};
-  /// Whether exchanges on several hosts without a named machine may try executors: only the order is
-  /// predicted, the first exchanges try several executors, and the fastest stays (docs/adr/0050). An exchange
-  /// can then complete only when every rank has completed the third one before it. false: the prediction
-  /// decides.
-  bool learn = true;
 };
 
 /// Must be equal on all ranks.
@@ -174,7 +161,6 @@ struct PlanOptions {
   bool environment = true;
 
   AsyncOptions async = {};
-  PhasedOptions phased = {};
   DependOptions depend = {};
   DistributedOptions distributed = {};
   CombineOptions combining = {};

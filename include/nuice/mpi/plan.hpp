@@ -66,8 +66,7 @@ class Plan {
   /// and zero bytes are allowed. A rank may be listed several times (a periodic grid of width two): the
   /// schedule then has one message for it, and bind() takes one buffer for each time.
   /// Time and memory grow with the messages of all ranks: every rank gathers the matrix, O(ranks + messages),
-  /// and makes the same schedule. With Planning::root memory grows on rank 0 only, with Planning::distributed
-  /// on no rank.
+  /// and makes the same schedule. With Planning::distributed memory grows on no rank.
   /// Throws Error, the same on all ranks, naming the rank or pair at fault:
   ///   invalid_argument  a destination outside the communicator, a negative size, an unknown
   ///                     scheduler, an option out of range, a null communicator or an intercommunicator

@@ -26,7 +26,6 @@ constexpr Bytes piece_bytes_of(Bytes message, Bytes chunk) {
 /// What executors get in addition to their table. Equal on all ranks except for copies.
 struct RunSettings {
   int max_sends = 0;
-  int phases_in_flight = 1;
   Bytes early_bytes = 0;     ///< Of a message, still to come when notice is given.
   Bytes chunk_bytes = 0;     ///< Of messages of a few such pieces, by the executor async; 0: whole.
   Copies* copies = nullptr;  ///< Of the memory that the layout names; null: it is the user's own.

@@ -10,7 +10,7 @@
 
 namespace nuice::mpi {
 bool tries_on(const PickedMachine& picked, const PlanOptions& options) {
-  return options.automatic.learn && !picked.is_named && !picked.is_one_host &&
+  return options.effort == Effort::learn && !picked.is_named && !picked.is_one_host &&
          options.executor == auto_name && options.trace.empty();
 }
 

@@ -2,18 +2,15 @@
 // The scheduler "auto": advise(), and what else the plan's exchanges try.
 //
 // All ranks agree by construction. advise() is a pure function of what all ranks have: the gathered matrix, rank 0's
-// machine, equal options. No rank acts on a clock or a file of its own. With Planning::root only rank 0 has the
-// matrix: it asks the adviser and tells the others.
+// machine, equal options. No rank acts on a clock or a file of its own.
 // Cost: docs/reference/exchange.md; less than the exchanges it decides about.
 #include <algorithm>
 #include <optional>
 
 #include "exchange/choose/candidates.hpp"
 #include "exchange/choose/pick_machine.hpp"
-#include "exchange/choose/share_advice.hpp"
 #include "exchange/plan/options.hpp"
 #include "exchange/plan/planner.hpp"
-#include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
@@ -28,9 +25,6 @@ constexpr std::size_t most_forwarded = 65536;
 /// Setting up memory takes 0.4 ms with eight ranks (docs/adr/0043), 50 times what exchanges of middling
 /// messages gain by it.
 constexpr std::uint64_t least_reuse_of_memory = 50;
-/// Of the bytes that any network bears from one sender at once, the first flight of TCP (RFC 6928), there is nothing to
-/// choose among executors.
-constexpr Bytes first_flight_bytes = 14336;
 /// Longer messages are long enough for windows.
 constexpr std::string_view combined_below_a_chunk = "combine=true combine.largest=32KiB";
 
@@ -44,14 +38,13 @@ class Plan::Planner::Chooser {
         matrix_(matrix),
         options_(options),
         for_hosts_(state.hosts && state.shares_ports),
-        ports_(for_hosts_ && has_matrix() ? host_matrix(matrix, *state.hosts) : CommMatrix()),
+        ports_(for_hosts_ ? host_matrix(matrix, *state.hosts) : CommMatrix()),
         picked_(pick_machine(comm_, options)) {}
 
   void run() {
     settle_combining();
     settle_shared_memory();
     all_or_none(comm_, [&] {
-      if (!has_matrix()) return;
       std::vector<std::string> candidates =
           candidates_for(picked_, options_, for_hosts_, predicts_order_only(picked_, options_));
       if (for_hosts_)  // which is all that the adviser sees
@@ -62,7 +55,6 @@ class Plan::Planner::Chooser {
                        {.reuse = options_.automatic.reuse, .candidates = candidates, .seed = options_.seed});
       name_machine();
     });
-    if (options_.planning == Planning::root) share_from_rank_0(comm_, advice_);
     state_.info.predicted_s = advice_.choice().exchange_s;
   }
 
@@ -70,12 +62,8 @@ class Plan::Planner::Chooser {
 
   /// After the plan was made: what else its exchanges try. Equal on all ranks, as the choice is.
   void find_rivals() {
-    const unsigned guarantees = find_scheduler(state_.info.scheduler).guarantees;
-    const bool forwards = (guarantees & direct) == 0;
+    const bool forwards = (find_scheduler(state_.info.scheduler).guarantees & direct) == 0;
     if (!tries_on(picked_, options_) || forwards || advice_.num_messages == 0) return;
-    const bool leaves_at_once =
-        !state_.shares_ports && state_.info.bounds.max_port_bytes <= first_flight_bytes;
-    if (!leaves_at_once) add_executors(guarantees);
     add_rivals_that_forward();
     add_combined_rival();
   }
@@ -94,27 +82,9 @@ class Plan::Planner::Chooser {
   }
 
  private:
-  bool has_matrix() const { return options_.planning == Planning::everywhere || comm_.rank() == 0; }
-
-  void add_executors(unsigned guarantees) {
-    for (const Executor& row : executors())
-      if (row.is_tried && row.on_mpi && row.name != state_.info.executor && row.carries_out(guarantees))
-        add_rival(row, row.tried_with);
-  }
-  /// What the user says counts for more than `tried_with`.
-  void add_rival(const Executor& row, std::string_view tried_with) {
-    const PlanOptions& chosen = state_.settled_options;
-    PlanOptions options = PlanOptions::parse(options_.text(), PlanOptions::parse(tried_with, chosen));
-    const bool differs = options.text() != PlanOptions::parse(options_.text(), chosen).text();
-    if (!differs && row.name == state_.info.executor) return;
-    state_.rivals.push_back(
-        {row, std::move(options), differs ? std::string(tried_with) : "", state_.info.scheduler, {}});
-  }
-
   /// Collective. Small messages, many of them, between hosts with a rank each: schedules that send few larger ones in their place.
   void add_rivals_that_forward() {
-    if (state_.shares_ports || options_.planning != Planning::everywhere || state_.info.scheduler.empty())
-      return;
+    if (state_.shares_ports || state_.info.scheduler.empty()) return;
     if (matrix_.num_messages() > most_forwarded || !is_small()) return;
     const Executor& executor = *std::ranges::find(executors(), Pace::phases, &Executor::pace);
     const Problem problem{.matrix = matrix_, .seed = options_.seed};
@@ -136,9 +106,12 @@ class Plan::Planner::Chooser {
     if (!for_hosts_ || state_.info.num_hosts == 1 || state_.info.combined) return;
     const PlanOptions combined = PlanOptions::parse(combined_below_a_chunk, {});
     if (!count_combined(combined.combining.largest_bytes)) return;
-    const std::size_t before = state_.rivals.size();
-    add_rival(find_executor(state_.info.executor), combined_below_a_chunk);
-    if (state_.rivals.size() > before) state_.rivals.back().combines = state_.rivals.back().options.combine;
+    // What the user says counts for more.
+    const PlanOptions& chosen = state_.settled_options;
+    PlanOptions options =
+        PlanOptions::parse(options_.text(), PlanOptions::parse(combined_below_a_chunk, chosen));
+    state_.rivals.push_back({find_executor(state_.info.executor), std::move(options),
+                             std::string(combined_below_a_chunk), state_.info.scheduler, std::nullopt});
   }
   bool is_small() const {
     for (MessageId id = 0; id < matrix_.num_messages(); ++id)
@@ -153,24 +126,16 @@ class Plan::Planner::Chooser {
   }
   /// Collective. Counts messages of at most so many bytes between hosts. Whether they pay for being combined.
   bool count_combined(Bytes largest) {
-    small_ = {};
-    all_or_none(comm_, [&] {
-      if (has_matrix()) small_ = small_messages(matrix_, *state_.hosts, largest);
-    });
-    share_from_rank_0(comm_, small_.number, small_.num_pairs);
+    all_or_none(comm_, [&] { small_ = small_messages(matrix_, *state_.hosts, largest); });
     return small_.number >= least_combined * small_.num_pairs && small_.number > 0;
   }
 
-  /// Collective. On one host its memory is the shortest way; beside a network it gains nothing that was measured.
+  /// On one host its memory is the shortest way; beside a network it gains nothing that was measured.
   void settle_shared_memory() {
     if (!state_.shares_ports || state_.info.num_hosts > 1 || options_.executor != auto_name) return;
     if (options_.automatic.reuse < least_reuse_of_memory) return;
-    all_or_none(comm_, [&] {
-      if (!has_matrix()) return;
-      for (MessageId id = 0; id < matrix_.num_messages(); ++id)
-        if (matrix_.bytes(id) <= options_.sharing.largest_bytes) ++num_near_;
-    });
-    share_from_rank_0(comm_, num_near_);
+    for (MessageId id = 0; id < matrix_.num_messages(); ++id)
+      if (matrix_.bytes(id) <= options_.sharing.largest_bytes) ++num_near_;
     if (num_near_ > 0) state_.info.shared_memory = true;
   }
 
@@ -189,7 +154,7 @@ class Plan::Planner::Chooser {
                           " bytes go through memory that the host's ranks share.";
     if (tries_on(picked_, options_))
       advice_.sentence +=
-          " How to send is found while exchanges run, whatever is predicted: Exchange::info().";
+          " Whether to combine or forward is found while exchanges run: Exchange::info().";
     advice_.sentence += " " + picked_.sentence;
   }
 

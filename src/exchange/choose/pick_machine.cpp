@@ -111,7 +111,9 @@ PickedMachine pick_machine(const Communicator& comm, const PlanOptions& options)
   all_or_none(comm, [&] {
     if (comm.rank() == 0) found = look_for(options, one_host);
   });
-  share_from_rank_0(comm, found.name, found.text, found.sentence, found.is_named, found.is_nominal);
+  for (std::string* const text : {&found.name, &found.text, &found.sentence})
+    *text = text_of_rank_0(comm, std::move(*text));
+  share_from_rank_0(comm, found.is_named, found.is_nominal);
   PickedMachine picked;
   all_or_none(comm, [&] {
     picked = {.machine = parse_machine(found.text, found.name),

@@ -56,10 +56,6 @@ class Steps : public Run {
 
   RequestCount step_begin() const { return step_ == 0 ? RequestCount{} : ends_[step_ - 1]; }
   const RequestCount& step_end() const { return ends_[step_]; }
-  std::size_t step() const { return step_; }
-  std::size_t num_steps() const { return ends_.size(); }
-  /// The end of any step's sends.
-  std::size_t sends_end(std::size_t step) const { return ends_[step].sends; }
   void start_receives(std::size_t begin, std::size_t end);
   /// In ascending order. Of copies, each as soon as it is filled: until then others travel.
   void start_sends(std::size_t begin, std::size_t end);

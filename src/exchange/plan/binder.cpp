@@ -25,7 +25,6 @@ constexpr Bytes chunk_bytes_over_tcp = 32 << 10;
 RunSettings settings_for(const PlanOptions& options, const HostView& view, const Elsewhere& elsewhere) {
   const Bytes chunk_bytes = view.is_over_tcp ? chunk_bytes_over_tcp : 0;
   return {.max_sends = options.async.max_sends,
-          .phases_in_flight = options.phased.in_flight,
           .early_bytes = options.depend.early_bytes,
           .chunk_bytes = options.async.chunk_bytes > 0 ? options.async.chunk_bytes : chunk_bytes,
           .copies = elsewhere.copies,
@@ -76,27 +75,24 @@ std::vector<Plan::Binder::RivalParts> Plan::Binder::parts_of_rivals(const Layout
   if (made_.rivals.empty()) return parts;
   for (const Rival& rival : made_.rivals) {
     parts.push_back({take_tags(), {}});
-    if (may_combine && rival.combines) parts.back().combined = combined_for(rival.options, layout);
+    if (may_combine && !rival.table) parts.back().combined = combined_for(rival.options, layout);
   }
   parts.push_back({take_tags(), {}});
   return parts;
 }
 
-std::unique_ptr<Run> Plan::Binder::bind_rival(const Rival& rival, RivalParts& parts, const PhaseTable& rest,
-                                              const Layout& layout, const Elsewhere& elsewhere,
-                                              Arrivals& arrivals) const {
+std::unique_ptr<Run> Plan::Binder::bind_rival(const Rival& rival, RivalParts& parts, const Layout& layout,
+                                              const Elsewhere& elsewhere, Arrivals& arrivals) const {
   auto& [its_tags, combined] = parts;
-  const bool is_reversed = rival.table && direction_ == Direction::backwards;
-  const PhaseTable reverse = is_reversed ? reversed(*rival.table) : PhaseTable();
-  const PhaseTable& of_table = !rival.table ? rest : is_reversed ? reverse : *rival.table;
-  const PhaseTable& table = combined.decorator ? combined.rest : of_table;
-  std::unique_ptr<Run> run;
-  if (combined.has_rest)
-    run = find_runnable_executor(rival.executor.name)
-              .bind({its_tags.comm, table, slice_.notices, layout, arrivals, its_tags.next,
-                     settings_for(rival.options, plan_.view, elsewhere)});
-  if (!combined.decorator) return run;
-  return combined.decorator->around(std::move(run), comm().rank(), arrivals);
+  const auto bind_to = [&, &its = its_tags](const PhaseTable& table) {
+    return find_runnable_executor(rival.executor.name)
+        .bind({its.comm, table, slice_.notices, layout, arrivals, its.next,
+               settings_for(rival.options, plan_.view, elsewhere)});
+  };
+  if (rival.table)
+    return bind_to(direction_ == Direction::backwards ? reversed(*rival.table) : *rival.table);
+  return combined.decorator->around(combined.has_rest ? bind_to(combined.rest) : nullptr, comm().rank(),
+                                    arrivals);
 }
 
 std::unique_ptr<Run> Plan::Binder::bind_methods(Exchange::State& exchange, const PhaseTable& rest,
@@ -123,10 +119,10 @@ std::unique_ptr<Run> Plan::Binder::bind_methods(Exchange::State& exchange, const
     // Fields of other ranks may have other bytes for a byte of the plan, which forwarding does not bear, and what is
     // forwarded is packed by the processor.
     if (rival.table && (are_fields || elsewhere.is_on_device)) continue;
-    if (rival.combines && !of_rivals[i].combined.decorator) continue;
+    if (!rival.table && !of_rivals[i].combined.decorator) continue;
     if (methods.empty()) add(made_.info.scheduler, made_.info.executor, "", bind_to);
     add(rival.scheduler, rival.executor.name, rival.differs_in, [&](Arrivals& arrivals) {
-      return bind_rival(rival, of_rivals[i], rest, layout, elsewhere, arrivals);
+      return bind_rival(rival, of_rivals[i], layout, elsewhere, arrivals);
     });
   }
   if (methods.empty()) return bind_to(exchange.arrivals);

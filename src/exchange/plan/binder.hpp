@@ -75,8 +75,8 @@ class Plan::Binder {
   std::unique_ptr<Run> bind_methods(Exchange::State& exchange, const PhaseTable& rest, bool are_fields,
                                     const Layout& layout, const Elsewhere& elsewhere,
                                     std::vector<RivalParts> of_rivals) const;
-  std::unique_ptr<Run> bind_rival(const Rival& rival, RivalParts& parts, const PhaseTable& rest,
-                                  const Layout& layout, const Elsewhere& elsewhere, Arrivals& arrivals) const;
+  std::unique_ptr<Run> bind_rival(const Rival& rival, RivalParts& parts, const Layout& layout,
+                                  const Elsewhere& elsewhere, Arrivals& arrivals) const;
 
   /// Where the memory of any rank lies on a device (bind_by_device.cpp). bind(run, elsewhere): binds to the mirrors of the run.
   template <typename Bind>

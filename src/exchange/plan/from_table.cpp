@@ -270,8 +270,7 @@ void Plan::Planner::take_table(MPI_Comm parent, const PhaseTable& given, const P
     const bool has_network =
         find_executor(options.executor).pace == Pace::notices && !options.topology.empty();
     const auto network = has_network ? make_topology(options.topology) : nullptr;
-    slice.notices =
-        std::move(notices_for(schedule, network.get(), options, comm->rank(), comm->rank() + 1).front());
+    slice.notices = notices_for(schedule, network.get(), options);
   });
   info.check_s = watch.lap();
   find_leaders();

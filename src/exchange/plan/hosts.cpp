@@ -45,7 +45,8 @@ void Plan::Planner::find_near_ranks(const PlanOptions& options) {
 }
 
 void Plan::Planner::find_leaders() {
-  const bool combines = info.combined || std::ranges::any_of(rivals, &Rival::combines);
+  const auto is_combined = [](const Rival& rival) { return !rival.table; };
+  const bool combines = info.combined || std::ranges::any_of(rivals, is_combined);
   if (hosts && hosts->any_shared() && combines)
     view.group =
         std::make_shared<const HostGroup>(*comm, std::move(*hosts), settled_options.combining.leaders);

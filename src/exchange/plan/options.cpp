@@ -16,7 +16,7 @@ using namespace nuice::options;
 using O = PlanOptions;
 
 constexpr std::array<std::string_view, 2> effort_names = {"estimate", "learn"};
-constexpr std::array<std::string_view, 3> planning_names = {"everywhere", "root", "distributed"};
+constexpr std::array<std::string_view, 2> planning_names = {"everywhere", "distributed"};
 // NUICE_TRACE=1 is meant as a switch, and would write a folder named 1.
 constexpr std::array<std::string_view, 8> switch_words = {"0",   "1",  "on",   "off",
                                                           "yes", "no", "true", "false"};
@@ -31,7 +31,7 @@ const std::array option_table{
     Row{"scheduler", "which algorithm makes the schedule (nuice list), or auto",
         Text<O>{NUICE_AT(scheduler)}},
     Row{"executor", "how ranks execute the schedule (nuice list), or auto", Text<O>{NUICE_AT(executor)}},
-    Row{"effort", "how much is measured: estimate (nothing) or learn",
+    Row{"effort", "estimate: nothing is measured; learn: exchanges of auto try methods",
         OneOf<O, Effort>{NUICE_AT(effort), effort_names}},
     Row{"seed", "for schedulers that use random numbers", Whole<O, std::uint64_t>{NUICE_AT(seed), 0}},
     Row{"phase_cost", "cost of a phase in addition to its largest transfer, in bytes",
@@ -51,7 +51,7 @@ const std::array option_table{
         Size<O>{NUICE_AT(sharing.largest_bytes), 0, INT_MAX}},
     Row{"once_per_host", "halos: a value crosses the network once for all ranks of a host that need it",
         Flag<O>{NUICE_AT(once_per_host)}},
-    Row{"planning", "where the schedule is made: everywhere, root or distributed",
+    Row{"planning", "where the schedule is made: everywhere or distributed",
         OneOf<O, Planning>{NUICE_AT(planning), planning_names}},
     Row{"distributed.gather",
         "largest matrix (24 bytes a message) that planning=distributed gathers; 0: none",
@@ -69,8 +69,6 @@ const std::array option_table{
         Whole<O, int>{NUICE_AT(async.max_sends), 0, INT_MAX}},
     Row{"async.chunk", "bytes of a piece; 0: 32 KiB over TCP, else messages are whole",
         Size<O>{NUICE_AT(async.chunk_bytes), 0, INT_MAX}},
-    Row{"phased.in_flight", "maximum number of active phases; 1 for schedules that forward",
-        Whole<O, int>{NUICE_AT(phased.in_flight), 1, INT_MAX}},
     Row{"depend.early", "bytes left when the next transfer on the route is released",
         Size<O>{NUICE_AT(depend.early_bytes), 1, INT_MAX}},
     Row{"device", "path of buffers in GPU memory: auto, direct or staged",
@@ -80,8 +78,6 @@ const std::array option_table{
     Row{"auto.reuse", "number of expected uses of the plan",
         Whole<O, std::uint64_t>{NUICE_AT(automatic.reuse), 1}},
     Row{"auto.machine", "a machine by name or file", Text<O>{NUICE_AT(automatic.machine)}},
-    Row{"auto.learn", "let the exchanges try executors, on several hosts without a named machine",
-        Flag<O>{NUICE_AT(automatic.learn)}},
 };
 #undef NUICE_AT
 

@@ -2,8 +2,6 @@
 // The collective planner: agree on the options, gather the matrix, and let every rank make and check the same
 // schedule, of which it keeps its own slice.
 //
-// plan_root.cpp does it on rank 0 only.
-//
 // Cost: T_gather + T_schedule + T_check, where the gather is one allgather of an int per rank and one
 // allgatherv of 16 bytes per message. No step can fail on some ranks only: see agree.hpp.
 #include <algorithm>
@@ -43,9 +41,8 @@ const Scheduler* named_scheduler(const std::string& name) {
 
 /// With what `automatic` means for a schedule that is chosen by its name.
 PlanOptions settled(PlanOptions options) {
-  if (options.effort == Effort::estimate) options.automatic.learn = false;
   if (options.scheduler == auto_name && options.planning == Planning::distributed)
-    options.scheduler = "distributed_coloring";
+    options.scheduler = distributed_scheduler;
   const bool is_chosen_later = options.scheduler == auto_name;
   if (options.executor == auto_name && !is_chosen_later) options.executor = default_executor;
   return options;
@@ -93,12 +90,11 @@ void Plan::Planner::describe(const PlanOptions& options) {
   info.executor = options.executor;
 }
 
-std::vector<Notices> Plan::Planner::notices_for(const Schedule& schedule, const Topology* topology,
-                                                const PlanOptions& options, Rank begin, Rank end) {
-  if (find_executor(options.executor).pace != Pace::notices)
-    return std::vector<Notices>(static_cast<std::size_t>(end - begin));
+Notices Plan::Planner::notices_for(const Schedule& schedule, const Topology* topology,
+                                   const PlanOptions& options) const {
+  if (find_executor(options.executor).pace != Pace::notices) return {};
   const Dependencies before = dependencies(schedule, topology, 2 * options.depend.early_bytes);
-  return slice_notices(schedule, before, begin, end);
+  return slice_notices(schedule, before, comm->rank());
 }
 
 void Plan::Planner::describe(const CommMatrix& matrix, const Schedule& schedule, const PlanOptions& options) {
@@ -128,27 +124,18 @@ void Plan::Planner::make(const Assignment& assignment, PlanOptions options) {
   options.executor = assignment.executor.name;
   options.phase_cost_bytes = problem.phase_cost_bytes;
   require_suitable(assignment.scheduler, assignment.executor);
-  const bool everywhere = options.planning != Planning::root;
   StopWatch watch;
-  describe(options);
-  std::optional<Schedule> made;
   all_or_none(*comm, [&] {
-    if (!everywhere && comm->rank() != 0) return;
+    std::optional<Schedule> made;
     if (assignment.schedule == nullptr) made = make_schedule(problem, assignment.scheduler.name);
     const Schedule& schedule = made ? *made : *assignment.schedule;
-    if (everywhere) {
-      slice.table = nuice::slice(problem.matrix, schedule, comm->rank());
-      slice.notices =
-          std::move(notices_for(schedule, problem.topology, options, comm->rank(), comm->rank() + 1).front());
-    }
+    slice.table = nuice::slice(problem.matrix, schedule, comm->rank());
+    slice.notices = notices_for(schedule, problem.topology, options);
     info.schedule_s = watch.lap();
     if (options.check) require_correct_for(problem, schedule, assignment.scheduler);
     info.check_s = options.check ? watch.lap() : 0;
     describe(problem.matrix, schedule, options);
   });
-  if (everywhere) return;
-  share_from_root(problem, made ? &*made : assignment.schedule, options);
-  info.gather_s += watch.lap();  // the way back is part of it
 }
 
 /// With what NUICE_OPTIONS says, checked, and the same on all ranks.
@@ -209,17 +196,14 @@ void Plan::Planner::plan_merged(const PlanOptions& options, const Scheduler* sch
   }
   find_hosts(options);
   StopWatch watch;
-  const bool everywhere = options.planning == Planning::everywhere;
-  const CommMatrix matrix =
-      everywhere ? gather_matrix(*comm, destinations) : gather_matrix_at(*comm, destinations, 0);
+  const CommMatrix matrix = gather_matrix(*comm, destinations);
   info.gather_s = watch.lap();
   if (scheduler == nullptr) {
     choose_and_make(matrix, options);
   } else {
     std::unique_ptr<const Topology> topology;
     all_or_none(*comm, [&] {
-      if (!options.topology.empty() && (everywhere || comm->rank() == 0))
-        topology = make_topology(options.topology);
+      if (!options.topology.empty()) topology = make_topology(options.topology);
     });
     const Problem problem{.matrix = matrix,
                           .seed = options.seed,

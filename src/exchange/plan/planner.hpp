@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "exchange/bind/layout.hpp"
@@ -25,6 +26,9 @@ namespace nuice::mpi {
 
 struct Facts;
 
+/// The only scheduler of Planning::distributed.
+inline constexpr std::string_view distributed_scheduler = "distributed_coloring";
+
 /// What a schedule is made from. The schedule itself, if somebody has made it already.
 struct Assignment {
   Problem problem;
@@ -39,8 +43,7 @@ struct Rival {
   PlanOptions options;
   std::string differs_in;  ///< From the plan's options, as people write them.
   std::string scheduler;
-  std::optional<PhaseTable> table;  ///< None: the plan's.
-  bool combines = false;            ///< Other than the plan.
+  std::optional<PhaseTable> table;  ///< Of a schedule that forwards; none: the plan's messages, combined.
 };
 
 /// What was made.
@@ -108,17 +111,12 @@ struct Plan::Planner : Made {
   void describe(const PlanOptions& options);
   /// Fills `info` but for the times.
   void describe(const CommMatrix& matrix, const Schedule& schedule, const PlanOptions& options);
-  /// Collective. Makes and checks the schedule and keeps this rank's slice, as options.planning says; the times are this
-  /// rank's own.
+  /// Collective. Makes and checks the schedule and keeps this rank's slice; the times are this rank's own.
   void make(const Assignment& assignment, PlanOptions options);
   /// Collective. As make(), once it has chosen scheduler and executor.
   void choose_and_make(const CommMatrix& matrix, const PlanOptions& options);
-  /// Collective. The end of make() where rank 0 alone has the problem's matrix and the schedule (else null): the others get their
-  /// slices, and its facts but for texts and times.
-  void share_from_root(const Problem& problem, const Schedule* schedule, const PlanOptions& options);
-  /// The slices of ranks begin to end - 1; empty ones for executors that wait for no notices.
-  static std::vector<Notices> notices_for(const Schedule& schedule, const Topology* topology,
-                                          const PlanOptions& options, Rank begin, Rank end);
+  /// This rank's slice; empty for executors that wait for no notices.
+  Notices notices_for(const Schedule& schedule, const Topology* topology, const PlanOptions& options) const;
   /// Collective. As make(), by all ranks together, none of which has the matrix.
   /// earlier: a plan with a palette to begin from, or nullptr.
   void plan_distributed(const PlanOptions& options, const Made* earlier);

@@ -7,7 +7,7 @@
 // Cost: messages to changed partners and about ten letters for each change; as many sums over all ranks as rounds, some 15 to 45.
 #pragma once
 
-#include "exchange/plan/distributed/planners.hpp"
+#include "exchange/plan/distributed/local_plan.hpp"
 
 namespace nuice::mpi {
 

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "exchange/plan/distributed/follow.hpp"
-#include "exchange/plan/distributed/planners.hpp"
+#include "exchange/plan/distributed/local_plan.hpp"
 #include "exchange/plan/options.hpp"
 #include "exchange/plan/planner.hpp"
 #include "mpi/agree.hpp"
@@ -94,8 +94,9 @@ void require_no_matrix_needed(const PlanOptions& options) {
 }
 
 void require_planned_locally(const PlanOptions& options) {
-  if (local_planner(options.scheduler) == nullptr)
-    refuse_distributed("is for the schedulers " + local_planner_names() + ", not for " + options.scheduler);
+  if (options.scheduler != distributed_scheduler)
+    refuse_distributed("is for the scheduler " + std::string(distributed_scheduler) + ", not for " +
+                       options.scheduler);
   require_no_matrix_needed(options);
 }
 
@@ -201,7 +202,7 @@ void Plan::Planner::plan_in_pairs(const PlanOptions& options, const Made* earlie
 
   LocalProblem problem{*comm, sparse, sends, receives, facts, options.seed};
   if (followed) problem.earlier = followed->colours(sends, receives);
-  LocalPlan plan = local_planner(options.scheduler)->plan(problem);
+  LocalPlan plan = plan_locally(problem);
   slice.table = std::move(plan.table);
   palette = std::move(plan.palette);
   std::optional<Unchanged> unchanged;

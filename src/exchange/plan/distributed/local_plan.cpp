@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "exchange/plan/distributed/coloring.hpp"
+#include "exchange/plan/distributed/local_plan.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,6 +9,7 @@
 #include "mpi/collective.hpp"
 #include "schedulers/distributed/rounds.hpp"
 #include "schedulers/distributed/side.hpp"
+#include "schedulers/distributed/table_of.hpp"
 
 namespace nuice::mpi {
 namespace {
@@ -98,7 +99,11 @@ std::vector<Colour> first_colours(const Messages& messages, const std::vector<Co
   return colours;
 }
 
-}  // namespace
+struct Colours {
+  std::vector<Colour> sends;     // by message
+  std::vector<Colour> receives;  // likewise
+  std::optional<Palette> palette = std::nullopt;
+};
 
 Colours find_colours(const LocalProblem& problem) {
   const Communicator& comm = problem.comm;
@@ -118,6 +123,53 @@ Colours find_colours(const LocalProblem& problem) {
                 Turn(*found.palette, problem.seed, comm.num_ranks(), example));
   run_rounds(world, *found.palette);
   return found;
+}
+
+std::vector<Placed> placed(const Messages& messages, const std::vector<Colour>& colours,
+                           const std::vector<PhaseId>& phases) {
+  std::vector<Placed> all;
+  for (std::size_t i = 0; i < messages.size(); ++i)
+    all.push_back({phases[colours[i]], messages.partners[i], messages.bytes[i]});
+  return all;
+}
+
+std::vector<bool> equal_places(const std::vector<Colour>& now, const std::vector<Colour>& earlier) {
+  std::vector<bool> equal;
+  for (std::size_t i = 0; i < now.size(); ++i) equal.push_back(now[i] == earlier[i]);
+  return equal;
+}
+
+}  // namespace
+
+LocalPlan plan_locally(const LocalProblem& problem) {
+  Colours found = find_colours(problem);
+  LocalPlan plan;
+  plan.largest.assign(found.palette->size(), 0);
+  for (std::size_t i = 0; i < problem.sends.size(); ++i) {
+    Bytes& largest = plan.largest[found.sends[i]];
+    largest = std::max(largest, problem.sends.bytes[i]);
+  }
+  all_max(problem.comm, std::span(plan.largest));
+  all_or_none(problem.comm, [&] {
+    for (const Bytes bytes : plan.largest) plan.used.push_back(bytes > 0 ? 1 : 0);
+    std::erase(plan.largest, 0);
+    const std::vector<PhaseId> phases = phases_of(plan.used);
+    PhaseTable& table = plan.table;
+    table.rank = problem.comm.rank();
+    table.num_ranks = problem.comm.num_ranks();
+    table.num_phases = static_cast<PhaseId>(plan.largest.size());
+    for (std::size_t i = 0; i < problem.sends.size(); ++i)
+      table.destinations.push_back({problem.sends.partners[i], problem.sends.bytes[i]});
+    for (std::size_t i = 0; i < problem.receives.size(); ++i)
+      table.sources.push_back({problem.receives.partners[i], problem.receives.bytes[i]});
+    table.entries = entries_of(placed(problem.sends, found.sends, phases),
+                               placed(problem.receives, found.receives, phases));
+    found.palette->keep(plan.used);
+    plan.palette = std::move(found.palette);
+    if (const auto& earlier = problem.earlier)
+      plan.kept = {equal_places(found.sends, earlier->sends), equal_places(found.receives, earlier->receives)};
+  });
+  return plan;
 }
 
 }  // namespace nuice::mpi
