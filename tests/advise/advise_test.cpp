@@ -177,18 +177,6 @@ TEST(Advise, WhatMayBeBestIsLookedAtFirst) {
   EXPECT_GT(by_rule.choice().exchange_s, machine.timeout_s);
   const Advice advice = advise(matrix, machine, {.reuse = 10});
   EXPECT_EQ(advice.choice().name(), "forward_small:phased") << to_text(advice);
-  EXPECT_LE(advice.deciding_s, advice.budget_s);
-}
-
-/// Packets go round busy links, so no order of messages is better than another on average.
-TEST(Advise, OrdersArePreferredOnFixedRoutesOnly) {
-  const CommMatrix matrix = random_regular(64, 8, {65536, 32}, 1);
-  for (const auto& [name, prefers] :
-       {std::pair("ib-hdr-fattree", true), std::pair("slingshot-dragonfly", false)}) {
-    const Advice by_rule = advise(matrix, find_machine(name), {.predict_by = Prediction::rule});
-    EXPECT_EQ(find(by_rule, "ac:async").exchange_s > find(by_rule, "coloring:async").exchange_s, prefers)
-        << name;
-  }
 }
 
 TEST(Advise, TheChoicesScheduleIsRight) {

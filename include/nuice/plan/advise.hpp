@@ -94,8 +94,7 @@ struct Advice {
   Bytes phase_cost_bytes = default_phase_cost_bytes;
   bool prefer_pairs = false;
 
-  /// The choice first, the other applicable ones by total_s (with the uncertainty of those that are not simulated, where
-  /// some are), then the others in the order asked for.
+  /// The choice first, the other applicable ones by total_s (or what it may be at most), then the others as asked for.
   std::vector<Candidate> candidates;
   /// How the choice and its nearest rivals were predicted, and what that took. budget_s is 0 where predict_by was given.
   Prediction decided_by = Prediction::rule;

@@ -20,8 +20,8 @@ namespace nuice::advice {
 namespace {
 
 /// Where packets wait for each other, over what all orders take on average: 1.11 and 1.09 times the best (58
-/// matrices). Where routes are adaptive no order is better on average (32 matrices), and some are much worse.
-double without_order(const Machine& m) { return m.lossless && m.routing != Routing::spray ? 1.03 : 1; }
+/// matrices).
+constexpr double without_order = 1.03;
 
 double handshake_s(const Machine& m, double bytes) {
   return bytes > static_cast<double>(m.eager_limit) ? m.handshake_s : 0;
@@ -240,7 +240,7 @@ Estimate rule(const Entry& candidate, const Traits& t, const Machine& m, double 
   Estimate estimate{.phases = phases, .phase_bytes = phases == 1 ? t.largest : wire};
   if (pace == Pace::at_once) {
     estimate.exchange_s = at_once_s(t, m, link_s);
-    if ((row.guarantees & one_port) == 0) estimate.exchange_s *= without_order(m);
+    if (m.lossless && (row.guarantees & one_port) == 0) estimate.exchange_s *= without_order;
   } else if (pace == Pace::notices) {
     estimate.exchange_s = noticed_s(t, m, m.routing == Routing::table ? t.wire_port : wire, link_s);
   } else if (candidate.forwards()) {
