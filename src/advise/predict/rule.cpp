@@ -61,13 +61,12 @@ double timeouts_s(const Machine& m, double senders, double wire) {
 
 /// That send to the same rank. In phases ranks skip those in which they have no message, and short messages wait for
 /// no other rank: all ranks send within as many messages as a rank has on average, and a rank that receives many more
-/// has that number of senders at once. Of ranks that forward it has one in a phase.
-double senders_at_once(const Entry& candidate, const Traits& t, double phases) {
+/// has that number of senders at once.
+double senders_at_once(const Entry& candidate, const Traits& t) {
   if (candidate.runner->pace == Pace::at_once) return t.in_degree;
-  const double apart = t.in_degree / std::max(1.0, t.messages / t.ranks);
-  if (!candidate.forwards()) return apart;
+  if (!candidate.forwards()) return t.in_degree / std::max(1.0, t.messages / t.ranks);
   const bool one_message = (candidate.planner->guarantees & one_port) != 0;
-  return one_message ? std::min(phases, apart) : std::min(t.degree, std::sqrt(t.ranks));
+  return one_message ? 1 : std::min(t.degree, std::sqrt(t.ranks));
 }
 
 double at_once_s(const Traits& t, const Machine& m, double link_s) {
@@ -248,7 +247,7 @@ Estimate rule(const Entry& candidate, const Traits& t, const Machine& m, double 
   } else {
     estimate.exchange_s = in_phases_s(t, m, phases, wire, link_s);
   }
-  const double full_s = timeouts_s(m, senders_at_once(candidate, t, phases), t.wire_in);
+  const double full_s = timeouts_s(m, senders_at_once(candidate, t), t.wire_in);
   const double timeouts_s = (candidate.forwards() ? phases : 1) * full_s;
   estimate.exchange_s += timeouts_s;
   // What is sent at once surely overflows a queue. In phases that depends on how far ranks are apart.
