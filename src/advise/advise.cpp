@@ -5,9 +5,9 @@
 //   counting    of those that forward messages and may win by the rule: the rule again, from their schedules
 //   simulation  of those that may win by the rule, the most promising first, as far as the budget goes
 //
-// The last only begins if it can simulate the first candidate and another; then only those that it simulated can
-// win. A candidate that plans for longer than it can save, even if it ran at the bound, is passed over. Work is counted
-// in advance (work.hpp).
+// The last only begins if it can simulate the first candidate and another. Then one that it did not simulate wins only
+// if it is better even at the upper end of the rule's uncertainty. A candidate that plans for longer than it can save,
+// even if it ran at the bound, is passed over. Work is counted in advance (work.hpp).
 #include "nuice/plan/advise.hpp"
 
 #include <algorithm>
@@ -133,7 +133,8 @@ class Decision {
     candidate.phases = static_cast<PhaseId>(std::min(estimate.phases, 4e9));
     candidate.phase_bytes = static_cast<Bytes>(estimate.phase_bytes);
     set_exchange(candidate, Prediction::rule, estimate.exchange_s,
-                 estimate.timeouts ? timeout_uncertainty : rule_uncertainty);
+                 estimate.possible_s > 0 ? timeout_uncertainty : rule_uncertainty);
+    candidate.possible_s = estimate.possible_s;
   }
 
   /// Schedules that forward, again from their structure, as long as one may win and the budget goes: closed forms
@@ -191,6 +192,7 @@ class Decision {
     }
     const std::shared_ptr<const Schedule> made = schedule_of(*candidate.planner);
     const Schedule& schedule = *made;
+    candidate.transfers = schedule.num_transfers();
     candidate.phases = schedule.num_phases();
     candidate.phase_bytes = nuice::phase_bytes(schedule);
     if (machine_.lossless) {
@@ -201,6 +203,11 @@ class Decision {
     }
   }
 
+  void make(Entry& candidate) {
+    if (!schedules_.contains(candidate.planner)) spend(planning_s(*candidate.planner, traits_));
+    candidate.transfers = schedule_of(*candidate.planner)->num_transfers();
+  }
+
   std::shared_ptr<const Schedule> schedule_of(const Scheduler& scheduler) {
     if (const auto kept = schedules_.find(&scheduler); kept != schedules_.end()) return kept->second;
     auto made = std::make_shared<const Schedule>((*scheduler.make)(problem_));
@@ -208,10 +215,11 @@ class Decision {
     return made;
   }
 
-  /// Of simulating it, and of making its schedule if that is not there.
+  /// Of simulating it, and of making its schedule if that is not there. Before it was made it is taken to have a
+  /// transfer for every message: some split messages, others send many in one transfer.
   double work_s(const Entry& candidate) const {
     const double transfers =
-        std::max(traits_.messages, traits_.equal_sizes ? 0.0 : candidate.phases * traits_.ranks / 2);
+        candidate.transfers ? static_cast<double>(*candidate.transfers) : traits_.messages;
     const bool at_once = candidate.runner->pace == Pace::at_once;
     if (candidate.planner == nullptr)
       return fluid_work_s(traits_, transfers, machine_, at_once) +
@@ -227,26 +235,39 @@ class Decision {
     return candidate.planning_s / static_cast<double>(options_.reuse) + advice_.bound_s < best_s;
   }
 
-  /// Whether it is likely to, as far as its prediction can be trusted.
-  static bool may_win(const Candidate& candidate, double best_s) {
-    return candidate.total_s - candidate.exchange_s * candidate.uncertainty < best_s;
+  /// The lower end of what it may cost: without timeouts that there may be, as far as the rule can be trusted.
+  double at_best_s(const Entry& candidate) const {
+    const double surely_s = candidate.exchange_s - candidate.possible_s;
+    const double less = combined(rule_uncertainty, options_.machine_uncertainty);
+    return candidate.total_s - candidate.exchange_s + surely_s * (1 - std::min(1.0, less));
   }
+
+  /// The upper end. What is simulated is known.
+  static double at_worst_s(const Entry& candidate) {
+    return candidate.total_s + (candidate.is_simulated ? 0 : candidate.exchange_s * candidate.uncertainty);
+  }
+
+  /// Whether it may have the least total, as far as its prediction can be trusted.
+  bool may_win(const Entry& candidate, double best_s) const { return at_best_s(candidate) < best_s; }
 
   void spend(double seconds) { advice_.deciding_s += seconds; }
 
-  /// The most promising first, as far as the budget goes, and those that are not likely to win too as long as that costs
-  /// next to nothing. Candidates that it does not reach fall behind those that it does.
+  /// The most promising at the lower end of its range first, as far as the budget goes, and those that are not likely
+  /// to win too as long as that costs next to nothing. The choice is the one with the least upper end: what was only
+  /// promised has to be better by more than the promise may be off.
   void look_closer() {
-    compare_with_nothing();
     if (!affords_two(candidates_[0])) return;
-    double best_s = std::numeric_limits<double>::infinity();
-    while (Entry* const next = next_to_look_at(best_s)) {
-      simulate_one(*next);
-      best_s = std::min(best_s, next->total_s);
+    std::ranges::stable_sort(candidates_, std::less{}, [this](const Entry& c) { return at_best_s(c); });
+    compare_with_nothing();
+    while (Entry* const next = next_to_look_at()) {
+      if (next->planner != nullptr && !next->transfers) {
+        make(*next);  // and whether there is time to simulate it is known now
+      } else {
+        simulate_one(*next);
+        advice_.decided_by = Prediction::simulation;
+      }
     }
-    advice_.decided_by = Prediction::simulation;
-    std::ranges::stable_sort(candidates_, std::less{},
-                             [](const Entry& c) { return std::pair(c.is_simulated ? 0 : 1, c.total_s); });
+    std::ranges::stable_sort(candidates_, std::less{}, at_worst_s);
   }
 
   /// Sending everything at once comes second, if not first: whatever is chosen has been compared with no schedule at all.
@@ -258,11 +279,11 @@ class Decision {
     std::rotate(candidates_.begin() + 1, nothing, nothing + 1);
   }
 
-  /// The most promising one that the budget allows. The budget grows when the best one turns out to be worse than thought.
-  Entry* next_to_look_at(double best_s) {
-    const Candidate& first = candidates_[0];
-    const bool any = best_s < std::numeric_limits<double>::infinity();
-    set_budget(any ? best_s : first.exchange_s);
+  /// The most promising one that the budget allows, which grows when the best one turns out to be worse than thought.
+  Entry* next_to_look_at() {
+    const Entry& safest = *std::ranges::min_element(candidates_, std::less{}, at_worst_s);
+    const double best_s = at_worst_s(safest);
+    set_budget(safest.exchange_s);
     Entry* unlikely = nullptr;
     for (Entry& candidate : candidates_) {
       if (candidate.is_simulated || !can_win(candidate, best_s)) continue;

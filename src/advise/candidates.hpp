@@ -2,6 +2,8 @@
 // Which scheduler goes with which executor, and what that needs.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +26,8 @@ struct Entry : Candidate {
 
   const Scheduler* planner;  ///< nullptr: its executor needs no schedule.
   const Executor* runner;
+  std::optional<std::size_t> transfers = std::nullopt;  ///< Once its schedule was made.
+  double possible_s = 0;      ///< Of exchange_s, by the rule: timeouts that there may be.
   bool is_counted = false;    ///< Of one that forwards: its rule is that of its schedule.
   bool is_simulated = false;  ///< Or was to be, and there is no simulator of it.
 };

@@ -45,16 +45,17 @@ double rule_work_s(const Traits& t, double candidates) {
   return step_s * (500 + 150 * candidates + 2 * t.ranks + t.messages * (1 + t.hops / 2));
 }
 
-/// Where many messages are in flight at once and share links or a port for both ways, or slow a receiver down, each begin
-/// and end of one changes the rates of others.
+/// Each begin and end of a message changes the rates of others: where all are in flight at once, of those at its ports,
+/// and of nearly all others where they share links or ports for both ways, or slow a receiver down.
 double fluid_work_s(const Traits& t, double transfers, const Machine& machine, bool all_at_once) {
   double others = 0;
   if (all_at_once && machine.sends_at_once != 1) {
-    const bool shares_links = t.hops > 0 && machine.switching == Switching::packet;
-    others =
-        (shares_links || machine.loss_most_sending > 0 ? 6 : 1) * (machine.duplex == Duplex::full ? 1 : 3);
+    const bool one_way = machine.duplex == Duplex::full;
+    const bool shares = machine.switching == Switching::packet && (t.hops > 0 || !one_way);
+    const bool is_local = !shares && machine.loss_most_sending == 0;
+    others = is_local ? transfers / t.ranks : (one_way ? 6 : 18) * transfers;
   }
-  return step_s * (2000 + transfers * (70 + 20 * t.hops + others * transfers));
+  return step_s * (2000 + transfers * (70 + 20 * t.hops + others));
 }
 
 /// A few are in fluid_work_s() already.

@@ -97,8 +97,8 @@ struct Advice {
   Bytes phase_cost_bytes = default_phase_cost_bytes;
   bool prefer_pairs = false;
 
-  /// The choice first, then the other applicable candidates by total_s, then the inapplicable ones in the
-  /// given order.
+  /// The choice first, then the other applicable candidates by total_s (unsimulated ones by its upper end), then the
+  /// inapplicable ones in the given order.
   std::vector<Candidate> candidates;
   /// How the choice and its nearest rivals were predicted, and the time this took. budget_s is 0 if
   /// predict_by was given.

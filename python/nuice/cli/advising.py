@@ -19,6 +19,8 @@ from ..simulation import machine_for
 from . import output
 from .options import AsJson, Plot, RanksPerHost, Seed, names_in, whole_number
 
+PATIENCE_S = 3.0  # for an answer to a person; plans decide for half the time of their exchanges at most
+
 
 def advise(
     machine: Annotated[
@@ -45,7 +47,7 @@ def advise(
     ] = "all",
     predict_by: Annotated[
         str,
-        typer.Option(metavar="HOW", help="auto (as closely as R uses are worth), rule or simulation."),
+        typer.Option(metavar="HOW", help="auto (as closely as 3 s allow), rule or simulation."),
     ] = "auto",
     seed: Seed = 0,
     ranks_per_host: RanksPerHost = 1,
@@ -108,7 +110,10 @@ def _advise(
     seed: int,
     as_json: bool,
 ) -> None:
-    advice = find_advice(matrix, machine, reuse, candidates=names, seed=seed, predict_by=how)
+    budget_s = None if how else PATIENCE_S
+    advice = find_advice(
+        matrix, machine, reuse, candidates=names, seed=seed, predict_by=how, budget_s=budget_s
+    )
     result = {"file": str(file), **json.loads(advice.to_json())}
     output.report(as_json, result, lambda console: _show(console, result))
 
@@ -140,7 +145,7 @@ def _show(console: Any, result: dict[str, Any]) -> None:
             verb = "Not" if c["applicable"] else "Not applicable:"
             console.print(f"{verb} {c['candidate']}: {c['why_not']}", soft_wrap=True)
     console.print(
-        f"Deciding is worth up to {output.time_text(result['budget_seconds'])} and took about "
+        f"Deciding may take {output.time_text(result['budget_seconds'])} and took about "
         f"{output.time_text(result['deciding_seconds'])} (counted, not timed)."
         if result["budget_seconds"]
         else f"Deciding took about {output.time_text(result['deciding_seconds'])} (counted, not timed)."

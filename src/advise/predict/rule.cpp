@@ -248,8 +248,10 @@ Estimate rule(const Entry& candidate, const Traits& t, const Machine& m, double 
     estimate.exchange_s = in_phases_s(t, m, phases, wire, link_s);
   }
   const double full_s = timeouts_s(m, senders_at_once(candidate, t), t.wire_in);
-  estimate.exchange_s += (candidate.forwards() ? phases : 1) * full_s;
-  estimate.timeouts = full_s > 0;
+  const double timeouts_s = (candidate.forwards() ? phases : 1) * full_s;
+  estimate.exchange_s += timeouts_s;
+  // What is sent at once surely overflows a queue. In phases that depends on how far ranks are apart.
+  estimate.possible_s = pace == Pace::at_once ? timeouts_s - std::min(timeouts_s, m.timeout_s) : timeouts_s;
   return estimate;
 }
 
@@ -265,7 +267,7 @@ Estimate rule_of_parts(const Entry& candidate, const Traits& forwarded, const Tr
   estimate.phases = std::max(1.0, estimate.phases);
   estimate.phase_bytes += straight.wire_largest;
   estimate.exchange_s += std::max(0.0, straight_s - last_s) + full_s;
-  estimate.timeouts |= full_s > 0;
+  estimate.possible_s += full_s;
   return estimate;
 }
 
@@ -282,7 +284,7 @@ Estimate rule_of_steps(const Schedule& schedule, const Traits& t, const Machine&
     timeouts_s += step.timeouts_s();
   }
   estimate.exchange_s += timeouts_s;
-  estimate.timeouts = timeouts_s > 0;
+  estimate.possible_s = timeouts_s;
   return estimate;
 }
 

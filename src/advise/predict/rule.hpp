@@ -13,7 +13,7 @@ struct Estimate {
   double phases = 0;
   double phase_bytes = 0;
   double exchange_s = 0;
-  bool timeouts = false;  ///< Short queues may overflow.
+  double possible_s = 0;  ///< Of exchange_s: timeouts, where short queues may overflow.
 };
 
 /// link_bytes_s: what the bytes of the busiest link take, packets not padded.
