@@ -316,7 +316,7 @@ TEST(HostPlan, OfATable) {
 TEST(HostPlan, RefusesWhatMakesNoSense) {
   const std::vector<Partner> none;
   const auto plan = [&](const mpi::PlanOptions& options) { mpi::Plan(MPI_COMM_WORLD, none, options); };
-  test::expect_same_error(ErrorCode::invalid_argument, "say which ranks share a host (hosts)",
+  test::expect_same_error(ErrorCode::invalid_argument, "set the option hosts",
                           [&] { plan({.hosts = "", .combine = true}); });
   test::expect_same_error(ErrorCode::invalid_argument,
                           "option shared_memory is for messages that stay on a host",
