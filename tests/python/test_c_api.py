@@ -31,7 +31,15 @@ def text_of(*patterns: str) -> str:
     return "\n".join(path.read_text() for pattern in patterns for path in sorted(ROOT.glob(pattern)))
 
 
+def calls_by_macro(text: str) -> str:
+    """The calls that CALL of alltoallv_test.c makes: it joins names and ends of names."""
+    ends = re.findall(r"\bnuice_##name(?:##(\w+))?\(", text)
+    names = set(re.findall(r"\bCALL\(way, (\w+),", text))
+    return "".join(f"\nnuice_{name}{end}(" for name in sorted(names) for end in ends)
+
+
 C_TESTS = text_of("tests/capi/*.c", "tests/capi/*.cpp")
+C_TESTS += calls_by_macro(C_TESTS)
 FORTRAN_INTERFACES = text_of("src/fortran/nuice_c.f90")
 FORTRAN_MODULE = text_of("src/fortran/nuice.F90", "src/fortran/*.inc")
 FORTRAN_TESTS = text_of("tests/fortran/*90")
