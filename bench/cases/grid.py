@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `auto` finds on networks that it knows nothing of: a grid of test networks (docs/how-to/testbed.md).
 
-No machine, no option. Every cell is one network and one pattern, all methods in turns in one
+No machine, no option. Every cell is one network and one pattern, all methods interleaved in one
 start; the first exchanges of `auto`, in which it tries methods, are timed too. Then `auto` in a start of
 its own, as TCP remembers on each connection what other methods have lost there. For every cell:
   late   median of exchanges 21 to 40 of auto

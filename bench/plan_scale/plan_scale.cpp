@@ -52,8 +52,7 @@ struct Outcome {
 };
 
 Outcome act(const std::string& what, const std::vector<nuice::Partner>& destinations) {
-  if (what != "everywhere")
-    return {nuice::mpi::discover(MPI_COMM_WORLD, destinations, what).size(), 0};
+  if (what != "everywhere") return {nuice::mpi::discover(MPI_COMM_WORLD, destinations, what).size(), 0};
   const nuice::mpi::Plan plan(MPI_COMM_WORLD, destinations, {.scheduler = "coloring"});
   return {plan.table().entries.size(), plan.info().num_phases};
 }

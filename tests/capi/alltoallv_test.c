@@ -47,30 +47,35 @@ static void fill(int kind, int round) {
 static void expect_same(void) { CHECK(memcmp(received, expected, sizeof expected) == 0); }
 
 /* way: with init, or without; of both, the form with wide counts. at: displs or wide_displs of the narrow form. */
-#define CALL(way, name, at, from, from_types, to_types)                                                      \
-  ((way) == 0   ? nuice_##name##_init(from, out.counts, out.at, from_types, received, in.counts, in.at,      \
-                                      to_types, comm, info, x)                                               \
-   : (way) == 1 ? nuice_##name##_init_c(from, out.wide_counts, out.wide_displs, from_types, received,        \
-                                        in.wide_counts, in.wide_displs, to_types, comm, info, x)             \
-   : (way) == 2 ? nuice_##name(from, out.counts, out.at, from_types, received, in.counts, in.at, to_types,   \
-                               comm)                                                                         \
-                : nuice_##name##_c(from, out.wide_counts, out.wide_displs, from_types, received,             \
-                                   in.wide_counts, in.wide_displs, to_types, comm))
+#define CALL(way, name, at, from, from_types, to_types)                                                 \
+  ((way) == 0   ? nuice_##name##_init(from, out.counts, out.at, from_types, received, in.counts, in.at, \
+                                      to_types, comm, info, x)                                          \
+   : (way) == 1 ? nuice_##name##_init_c(from, out.wide_counts, out.wide_displs, from_types, received,   \
+                                        in.wide_counts, in.wide_displs, to_types, comm, info, x)        \
+   : (way) == 2                                                                                         \
+       ? nuice_##name(from, out.counts, out.at, from_types, received, in.counts, in.at, to_types, comm) \
+       : nuice_##name##_c(from, out.wide_counts, out.wide_displs, from_types, received, in.wide_counts, \
+                          in.wide_displs, to_types, comm))
 
 static int call(int kind, int way, MPI_Comm comm, nuice_request* x) {
   switch (kind) {
-    case all_v: return CALL(way, alltoallv, displs, sent, MPI_DOUBLE, MPI_DOUBLE);
-    case all_in_place: return CALL(way, alltoallv, displs, MPI_IN_PLACE, MPI_DATATYPE_NULL, MPI_DOUBLE);
-    case all_w: return CALL(way, alltoallw, displs, sent, types, types);
-    case neighbours_v: return CALL(way, neighbor_alltoallv, displs, sent, MPI_DOUBLE, MPI_DOUBLE);
-    default: return CALL(way, neighbor_alltoallw, wide_displs, sent, types, types);
+    case all_v:
+      return CALL(way, alltoallv, displs, sent, MPI_DOUBLE, MPI_DOUBLE);
+    case all_in_place:
+      return CALL(way, alltoallv, displs, MPI_IN_PLACE, MPI_DATATYPE_NULL, MPI_DOUBLE);
+    case all_w:
+      return CALL(way, alltoallw, displs, sent, types, types);
+    case neighbours_v:
+      return CALL(way, neighbor_alltoallv, displs, sent, MPI_DOUBLE, MPI_DOUBLE);
+    default:
+      return CALL(way, neighbor_alltoallw, wide_displs, sent, types, types);
   }
 }
 
 static void call_mpi(int kind, MPI_Comm comm) {
   if (kind == all_v || kind == all_in_place)
-    MPI_Alltoallv(kind == all_v ? sent : MPI_IN_PLACE, out.counts, out.displs, MPI_DOUBLE, expected, in.counts,
-                  in.displs, MPI_DOUBLE, comm);
+    MPI_Alltoallv(kind == all_v ? sent : MPI_IN_PLACE, out.counts, out.displs, MPI_DOUBLE, expected,
+                  in.counts, in.displs, MPI_DOUBLE, comm);
   else if (kind == all_w)
     MPI_Alltoallw(sent, out.counts, out.displs, types, expected, in.counts, in.displs, types, comm);
   else if (kind == neighbours_v)
@@ -124,8 +129,8 @@ static void test_all_ranks(MPI_Comm comm) {
   for (int i = 0; i < num_ranks; ++i) place(&in, i, 3 + (i + my_rank) % 5, 20 * i);
   expect_as_mpi(all_in_place, comm);
   fill(all_in_place, 2);
-  MUST(nuice_alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, received, in.counts, in.displs, MPI_DOUBLE,
-                       comm));
+  MUST(nuice_alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, received, in.counts, in.displs,
+                       MPI_DOUBLE, comm));
   call_mpi(all_in_place, comm);
   expect_same();
 }

@@ -54,7 +54,8 @@ bool is_mpi_aware() {
 /// Buffers of `bytes`, on the GPU or in the host's memory.
 class Buffer {
  public:
-  Buffer(std::size_t bytes, bool on_gpu) : on_host_(on_gpu ? 0 : bytes), on_gpu_(Memory(on_gpu ? bytes : 1)) {}
+  Buffer(std::size_t bytes, bool on_gpu)
+      : on_host_(on_gpu ? 0 : bytes), on_gpu_(Memory(on_gpu ? bytes : 1)) {}
   std::byte* data() { return on_host_.empty() ? on_gpu_.data() : on_host_.data(); }
 
  private:
@@ -62,9 +63,9 @@ class Buffer {
   DeviceArray<std::byte> on_gpu_;
 };
 
-/// Copy all, send all, copy all: what programs do by hand. Over it NUICE's staging, by bytes of a chunk. `mpi_s`: the part of MPI
-/// alone, the host's memory to the host's. `direct`: where MPI is GPU-aware. Bytes: of a chunk, as if the ranks were on two hosts; on
-/// one, messages are whole.
+/// Copy all, send all, copy all: what programs do by hand. Over it NUICE's staging, by bytes of a chunk. `mpi_s`: the
+/// part of MPI alone, the host's memory to the host's. `direct`: where MPI is GPU-aware. Bytes: of a chunk, as if the
+/// ranks were on two hosts; on one, messages are whole.
 /// rank_1_too: the GPU is shared by both ranks, which without MPS take turns; otherwise rank 1 has host memory.
 std::string staged_over_copy_all(int runs, int rank, std::size_t bytes, bool rank_1_too) {
   const int other = 1 - rank;
@@ -110,7 +111,8 @@ std::string staged_over_copy_all(int runs, int rank, std::size_t bytes, bool ran
     all += ", \"" + std::to_string(chunk) + "\": " + gain(options, "1");
   }
   if (is_mpi_aware()) all += ", \"direct\": " + gain({.way = nuice::mpi::DeviceWay::direct}, "auto");
-  return "{\"mpi_s\": " + std::to_string(mpi_s) + ", \"by_hand_s\": " + std::to_string(by_hand_s) + ", " + all + "}";
+  return "{\"mpi_s\": " + std::to_string(mpi_s) + ", \"by_hand_s\": " + std::to_string(by_hand_s) + ", " +
+         all + "}";
 }
 
 /// The driver's own copy into pinned memory, over the same in chunks, as messages are staged.
@@ -126,8 +128,8 @@ double copy_over_memcpy(int runs, std::size_t bytes) {
   const nuice::device::Current current(at);
   const nuice::device::Stream stream(at);
   const nuice::device::Event over(at);
-  const std::vector<nuice::Bytes> ends = nuice::mpi::ends_of_copies(
-      static_cast<nuice::Bytes>(bytes), nuice::mpi::DeviceOptions().chunk_bytes);
+  const std::vector<nuice::Bytes> ends =
+      nuice::mpi::ends_of_copies(static_cast<nuice::Bytes>(bytes), nuice::mpi::DeviceOptions().chunk_bytes);
   const double ours_s = median_s(runs, [&] {
     std::size_t begin = 0;
     for (const nuice::Bytes end : ends) {
@@ -222,8 +224,8 @@ int main(int argc, char** argv) {
     std::string kernels;
     for (const std::size_t messages : {4, 8, 16, 64})
       for (const std::size_t bytes : {1 * kib, 4 * kib, 16 * kib, 64 * kib})
-        kernels += (kernels.empty() ? "\"" : ", \"") + std::to_string(messages) + "x" + std::to_string(bytes) +
-                   "\": " + std::to_string(copies_over_kernel(runs, messages, bytes));
+        kernels += (kernels.empty() ? "\"" : ", \"") + std::to_string(messages) + "x" +
+                   std::to_string(bytes) + "\": " + std::to_string(copies_over_kernel(runs, messages, bytes));
     std::printf(
         "\"copy_over_memcpy\": %.3f, \"pack_s\": %.9f, \"check_with_driver_ns\": %.1f, "
         "\"copies_over_kernel\": {%s}\n",

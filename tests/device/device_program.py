@@ -16,6 +16,7 @@ driver.cuStreamCreate.argtypes = [c_void_p, ctypes.c_uint]
 
 try:
     import numpy as np
+    from array_laws import Library, exchange_blocks, exchange_halo
     from mpi4py import MPI
 
     import nuice.mpi
@@ -132,61 +133,10 @@ for kind in (LikeCuPy, LikePyTorch):
         exchange_ring(kind, stream)
 
 
-def exchange_blocks(kind: type[OnDevice]) -> None:
-    """alltoallv_init, in place too, and unexpected messages."""
-    counts = [100 + 50 * ((WORLD.rank + other) % 3) for other in range(WORLD.size)]
-    values = np.arange(float(sum(counts))) + 10000 * WORLD.rank
-    expected = np.zeros_like(values)
-    WORLD.Alltoallv([values, counts], [expected, counts])
-    send, receive = kind(values), kind(np.zeros_like(values))
-    with nuice.mpi.Alltoallv_init(WORLD, [send, counts], [receive, counts]) as exchange:
-        exchange.Start()
-        exchange.Wait()
-    assert np.array_equal(receive.get(), expected)
-    with nuice.mpi.Alltoallv_init(WORLD, MPI.IN_PLACE, [send, counts]) as exchange:
-        exchange.Start()
-        exchange.Wait()
-    assert np.array_equal(send.get(), expected)
-    send.put(values)
-    for _ in range(2):
-        receive.put(np.zeros_like(values))
-        nuice.mpi.alltoallv(WORLD, [send, counts], [receive, counts])
-        assert np.array_equal(receive.get(), expected)
-    right = (WORLD.rank + 1) % WORLD.size
-    ((source, come),) = nuice.mpi.sparse_alltoallv(WORLD, {right: receive}, float)
-    assert (
-        source == (WORLD.rank - 1) % WORLD.size and WORLD.sendrecv(expected, right).tolist() == come.tolist()
-    )
-
-
-def exchange_halo(kind: type[OnDevice]) -> None:
-    begins = [20 * rank for rank in range(WORLD.size + 1)]
-    needed = np.arange(0, 20 * WORLD.size, 3)
-    with nuice.mpi.Halo(WORLD, needed, ranges=begins) as halo:
-        values = np.arange(2.0 * halo.num_entries).reshape(-1, 2) + 1000 * WORLD.rank
-        there = kind(values)
-        assert halo.gather(there) is there
-        expected = values.copy()
-        expected[20:] = halo.gather(values[:20].copy())
-        assert np.array_equal(there.get(), expected)
-        halo.scatter_add(there)
-        assert np.array_equal(there.get(), halo.scatter_add(expected))
-        owned, ghosts = kind(values[:20]), kind(values[20:])
-        with halo.bind_gather(owned, ghosts) as exchange:
-            exchange.Start(Stream())
-            exchange.Wait()
-        assert np.array_equal(ghosts.get(), halo.gather(values[:20].copy()))
-        try:
-            halo.gather(kind(values[:19]))
-        except ValueError as error:
-            assert "rows are needed" in str(error), error
-        else:
-            raise AssertionError("too few rows")
-
-
 for kind in (LikeCuPy, LikePyTorch):
-    exchange_blocks(kind)
-    exchange_halo(kind)
+    arrays = Library(kind, kind.get, kind.put)
+    exchange_blocks(arrays)
+    exchange_halo(arrays, Stream())
 
 
 class LikeJax(LikeCuPy):

@@ -8,53 +8,58 @@ from __future__ import annotations
 import importlib
 
 import numpy as np
-from mpi4py import MPI
+from array_laws import WORLD, Library, exchange_blocks, exchange_halo
 
 import nuice.mpi
 
-WORLD = MPI.COMM_WORLD
 RIGHT, LEFT = (WORLD.rank + 1) % WORLD.size, (WORLD.rank - 1) % WORLD.size
 
 
-def cupy_kind(cupy):
-    return cupy.asarray, cupy.asnumpy, cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream.use
+def of_cupy(cupy):
+    """The arrays, a stream, and what makes it the current one."""
+    library = Library(cupy.asarray, cupy.asnumpy, lambda array, values: array.set(values))
+    return library, cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream.use
 
 
-def torch_kind(torch):
-    stream = torch.cuda.Stream()
-    return (
-        (lambda values: torch.from_numpy(values).cuda()),
-        (lambda array: array.cpu().numpy()),
-        stream,
-        torch.cuda.stream,
+def of_torch(torch):
+    library = Library(
+        lambda values: torch.from_numpy(values).cuda(),
+        lambda array: array.cpu().numpy(),
+        lambda array, values: array.copy_(torch.from_numpy(values)),
     )
+    return library, torch.cuda.Stream(), torch.cuda.stream
 
 
-def numba_kind(numba):
+def of_numba(numba):
     from numba import cuda
 
-    return cuda.to_device, (lambda array: array.copy_to_host()), None, None
+    library = Library(
+        cuda.to_device,
+        lambda array: array.copy_to_host(),
+        lambda array, values: array.copy_to_device(values),
+    )
+    return library, None, None
 
 
-KINDS = {"cupy": cupy_kind, "torch": torch_kind, "numba": numba_kind}
+LIBRARIES = {"cupy": of_cupy, "torch": of_torch, "numba": of_numba}
 
 
-def exchange_ring(to_gpu, to_host) -> str:
+def exchange_ring(arrays: Library) -> str:
     values = np.arange(1 << 18, dtype=float)
-    send, receive = to_gpu(values + WORLD.rank), to_gpu(np.zeros_like(values))
+    send, receive = arrays.to_gpu(values + WORLD.rank), arrays.to_gpu(np.zeros_like(values))
     with nuice.mpi.Plan(WORLD, {RIGHT: values.nbytes}) as plan, plan.bind(send, receive) as exchange:
         for _ in range(3):
             exchange.Start()
             exchange.Wait()
-            assert np.array_equal(to_host(receive), values + LEFT)
+            assert np.array_equal(arrays.to_host(receive), values + LEFT)
         return exchange.device
 
 
-def exchange_on_stream(to_gpu, to_host, stream, use) -> None:
+def exchange_on_stream(arrays: Library, stream, use) -> None:
     """Kernels before and after, with nothing between but the exchange's own order."""
     with use(stream):
         values = np.arange(1 << 22, dtype=float)
-        send, receive = to_gpu(values), to_gpu(np.zeros_like(values))
+        send, receive = arrays.to_gpu(values), arrays.to_gpu(np.zeros_like(values))
         with nuice.mpi.Plan(WORLD, {RIGHT: values.nbytes}) as plan, plan.bind(send, receive) as exchange:
             for _ in range(5):
                 for _ in range(20):
@@ -62,35 +67,7 @@ def exchange_on_stream(to_gpu, to_host, stream, use) -> None:
                 exchange.Start(stream)
                 exchange.Wait(stream)
                 receive += WORLD.rank
-        assert np.array_equal(to_host(receive), values + 100 + WORLD.rank)
-
-
-def exchange_blocks(to_gpu, to_host) -> None:
-    counts = [100 + 50 * ((WORLD.rank + other) % 3) for other in range(WORLD.size)]
-    values = np.arange(float(sum(counts))) + 10000 * WORLD.rank
-    expected = np.zeros_like(values)
-    WORLD.Alltoallv([values, counts], [expected, counts])
-    send, receive = to_gpu(values), to_gpu(np.zeros_like(values))
-    with nuice.mpi.Alltoallv_init(WORLD, [send, counts], [receive, counts]) as exchange:
-        exchange.Start()
-        exchange.Wait()
-    assert np.array_equal(to_host(receive), expected)
-    receive = to_gpu(np.zeros_like(values))
-    nuice.mpi.alltoallv(WORLD, [send, counts], [receive, counts])
-    assert np.array_equal(to_host(receive), expected)
-
-
-def exchange_halo(to_gpu, to_host) -> None:
-    begins = [20 * rank for rank in range(WORLD.size + 1)]
-    with nuice.mpi.Halo(WORLD, np.arange(0, 20 * WORLD.size, 3), ranges=begins) as halo:
-        values = np.arange(2.0 * halo.num_entries).reshape(-1, 2) + 1000 * WORLD.rank
-        there = to_gpu(values)
-        halo.gather(there)
-        expected = values.copy()
-        expected[20:] = halo.gather(values[:20].copy())
-        assert np.array_equal(to_host(there), expected)
-        halo.scatter_add(there)
-        assert np.array_equal(to_host(there), halo.scatter_add(expected))
+        assert np.array_equal(arrays.to_host(receive), values + 100 + WORLD.rank)
 
 
 def send_from_jax() -> None:
@@ -106,18 +83,18 @@ def send_from_jax() -> None:
 
 
 passed = []
-for name, kind in KINDS.items():
+for name, of in LIBRARIES.items():
     try:
-        to_gpu, to_host, stream, use = kind(importlib.import_module(name))
+        arrays, stream, use = of(importlib.import_module(name))
     except ImportError as missing:
         if WORLD.rank == 0:
             print(f"skipped: {missing}", flush=True)
         continue
-    path = exchange_ring(to_gpu, to_host)
-    exchange_blocks(to_gpu, to_host)
-    exchange_halo(to_gpu, to_host)
+    path = exchange_ring(arrays)
+    exchange_blocks(arrays)
+    exchange_halo(arrays)
     if stream is not None:
-        exchange_on_stream(to_gpu, to_host, stream, use)
+        exchange_on_stream(arrays, stream, use)
     passed.append(f"{name} ({path})")
 try:
     import jax  # noqa: F401

@@ -83,16 +83,16 @@ void call_mpi(const Call& call, const double* sent, double* received) {
 
 /// With many options, each exchange three times, with other contents each time.
 void expect_as_mpi(const Call& call) {
-  for (const char* const options :
-       {"scheduler=auto", "scheduler=auto shared_memory=true", "scheduler=rs_n", "scheduler=bruck",
-        "scheduler=kpbs executor=async async.max_sends=2", "scheduler=slices executor=async",
-        "scheduler=coloring combine=true"}) {
+  for (const char* const options : {"scheduler=auto", "scheduler=auto shared_memory=true", "scheduler=rs_n",
+                                    "scheduler=bruck", "scheduler=kpbs executor=async async.max_sends=2",
+                                    "scheduler=slices executor=async", "scheduler=coloring combine=true"}) {
     SCOPED_TRACE(options);
     std::vector<double> sent(call.out.size);
     std::vector<double> received(call.in.size);
     const auto fill = [&](int round) {
       std::iota(sent.begin(), sent.end(), 1000.0 * test::world_rank() + 0.5 * round);
-      std::iota(received.begin(), received.end(), call.is_in_place ? 100.0 * test::world_rank() + round : -1e6);
+      std::iota(received.begin(), received.end(),
+                call.is_in_place ? 100.0 * test::world_rank() + round : -1e6);
     };
     Exchange exchange = init(call, sent.data(), received.data(), mpi::PlanOptions::parse(options));
     for (int round = 0; round < 3; ++round) {
@@ -121,9 +121,10 @@ TEST(Alltoallv, RangesAsMpi) { expect_as_mpi({.out = outgoing(), .in = incoming(
 
 TEST(Alltoallv, InPlaceAsMpi) {
   const Rank me = test::world_rank();
-  expect_as_mpi({.out = {},
-                 .in = {test::world_size(), [&](int i) { return count_of(std::min(i, me), std::max(i, me)); }},
-                 .is_in_place = true});
+  expect_as_mpi(
+      {.out = {},
+       .in = {test::world_size(), [&](int i) { return count_of(std::min(i, me), std::max(i, me)); }},
+       .is_in_place = true});
 }
 
 /// A type, freed with this, with another extent.
@@ -181,7 +182,9 @@ TEST(Alltoallv, Alltoallw) {
 
 TEST(NeighborAlltoallv, GridsAndGraphsAsMpi) {
   test::with_neighbours([](MPI_Comm comm, int num_in, int num_out) {
-    const auto four = [](int) { return 4; };  // elements of each message; the number of the edge in each of them
+    const auto four = [](int) {
+      return 4;
+    };  // elements of each message; the number of the edge in each of them
     expect_as_mpi({.out = {num_out, four}, .in = {num_in, four}, .neighbours = comm});
   });
 }

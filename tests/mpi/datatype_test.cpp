@@ -156,10 +156,12 @@ void expect_as_serially(mpi::Plan& plan, const test::World& world, bool backward
   expected.fill(world.receive[rank]);
   std::optional<mpi::Exchange> exchange;
   auto in = std::make_unique<Side>(from, false, backwards, forms[2], forms[3]);
-  const std::vector<mpi::SendField> send = {{out->few.base, out->few.type.get(), out->few.counts, out->few.offsets},
-                                            {out->many.base, out->many.type.get(), out->many.counts, out->many.offsets}};
-  const std::vector<mpi::ReceiveField> receive = {{in->few.base, in->few.type.get(), in->few.counts, in->few.offsets},
-                                                  {in->many.base, in->many.type.get(), in->many.counts, in->many.offsets}};
+  const std::vector<mpi::SendField> send = {
+      {out->few.base, out->few.type.get(), out->few.counts, out->few.offsets},
+      {out->many.base, out->many.type.get(), out->many.counts, out->many.offsets}};
+  const std::vector<mpi::ReceiveField> receive = {
+      {in->few.base, in->few.type.get(), in->few.counts, in->few.offsets},
+      {in->many.base, in->many.type.get(), in->many.counts, in->many.offsets}};
   exchange = backwards ? plan.bind(send, receive, mpi::Direction::backwards) : plan.bind(send, receive);
   const auto few = std::move(in->few.memory);
   const auto many = std::move(in->many.memory);

@@ -120,8 +120,7 @@ TEST(Distributed, FailsOnAllRanksAlike) {
   test::expect_same_error(ErrorCode::invalid_argument, who + " -> rank 0", [&] {
     plan(is_last ? std::vector<Partner>{{0, -5}} : std::vector<Partner>{}, {});
   });
-  test::expect_same_error(ErrorCode::not_applicable,
-                          "for the scheduler distributed_coloring, not for ac",
+  test::expect_same_error(ErrorCode::not_applicable, "for the scheduler distributed_coloring, not for ac",
                           [&] { plan({}, {.scheduler = "ac"}); });
   const mpi::Plan by_default(MPI_COMM_WORLD, std::vector<Partner>{},
                              {.planning = mpi::Planning::distributed});

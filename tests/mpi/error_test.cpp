@@ -45,22 +45,21 @@ TEST(Errors, SumsBeyondTheLimitAreRefused) {
 
 TEST(Errors, OptionsThatDifferNameTwoRanksAndBothValues) {
   if (test::world_size() < 2) return;  // one rank cannot differ
-  for (const auto& [name, first, other] : std::vector<std::array<std::string, 3>>{
-           {"scheduler", "auto", "lp"},
-           {"scheduler", "auto", "unknown"},
-           {"seed", "0", "18446744073709551615"},
-           {"executor", "auto", "pairwise"},
-           {"async.max_sends", "0", "3"},
-           {"device.chunk", "262144", "16"},
-           {"phase_cost", "16384", "7"},
-           {"topology", "", "crossbar:64"},
-           {"watchdog", "0", "1.5"},
-           {"check", "true", "false"}})
+  for (const auto& [name, first, other] :
+       std::vector<std::array<std::string, 3>>{{"scheduler", "auto", "lp"},
+                                               {"scheduler", "auto", "unknown"},
+                                               {"seed", "0", "18446744073709551615"},
+                                               {"executor", "auto", "pairwise"},
+                                               {"async.max_sends", "0", "3"},
+                                               {"device.chunk", "262144", "16"},
+                                               {"phase_cost", "16384", "7"},
+                                               {"topology", "", "crossbar:64"},
+                                               {"watchdog", "0", "1.5"},
+                                               {"check", "true", "false"}})
     test::expect_same_error(
         ErrorCode::mismatch,
-        "option " + name + " differs: " + first + " on rank 0, " + other + " on " + last_rank(), [&] {
-          Plan(MPI_COMM_WORLD, ring(), PlanOptions::parse(is_last_rank() ? name + "=" + other : ""));
-        });
+        "option " + name + " differs: " + first + " on rank 0, " + other + " on " + last_rank(),
+        [&] { Plan(MPI_COMM_WORLD, ring(), PlanOptions::parse(is_last_rank() ? name + "=" + other : "")); });
 }
 
 TEST(Errors, WrongOptionsAreRefused) {

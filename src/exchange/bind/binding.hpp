@@ -31,7 +31,8 @@ struct RunSettings {
   Copies* copies = nullptr;  ///< Of the memory that the layout names; null: it is the user's own.
   Bytes piece_bytes = 0;  ///< Messages of plain bytes travel in pieces of this size, on all ranks; 0: whole.
   Bytes most_pieces = max_bytes;  ///< Messages of more are whole.
-  std::span<const Rank> whole_with = {};  ///< Ascending: messages between these ranks and this one are whole, too.
+  /// Ascending: messages between these ranks and this one are whole, too.
+  std::span<const Rank> whole_with = {};
   /// Segments of a transfer travel as messages of their own, on all ranks: the processor must not pack them.
   bool apart = false;
 };

@@ -153,8 +153,7 @@ class Plan::Planner::Chooser {
                           std::to_string(options_.sharing.largest_bytes) +
                           " bytes go through memory that the host's ranks share.";
     if (tries_on(picked_, options_))
-      advice_.sentence +=
-          " Whether to combine or forward is found while exchanges run: Exchange::info().";
+      advice_.sentence += " Whether to combine or forward is found while exchanges run: Exchange::info().";
     advice_.sentence += " " + picked_.sentence;
   }
 

@@ -29,8 +29,9 @@ Plan::Binder::Bound Plan::Binder::bind_by_device(const DeviceSides& sides, Bound
     DeviceRun* made = nullptr;
     all_or_none(comm(), [&] {
       run = std::make_unique<DeviceRun>(
-          device_parts(sides, table, plan_.view.near, is_direct, chunk_bytes, decision.why), table.sources, table.rank,
-          is_only ? exchange->arrivals : *method.arrivals, exchange->streams, exchange->faults.get());
+          device_parts(sides, table, plan_.view.near, is_direct, chunk_bytes, decision.why), table.sources,
+          table.rank, is_only ? exchange->arrivals : *method.arrivals, exchange->streams,
+          exchange->faults.get());
       made = run.get();
     });
     const bool tells = !is_direct && run->has_mirrors();

@@ -56,9 +56,9 @@ DeviceDecision decide_on_devices(const Communicator& comm, const DeviceSides& si
                                  const std::string& why_not_direct);
 
 /// Not collective. What a run for this table is made of, without the other exchange.
-/// near: this host's ranks, ascending. Large messages to them are filled before the other exchange starts: MPI's receiver copies a message of
-/// its host as a whole, and meanwhile could not start its own. So two ranks would copy one after the other; on an H100 16 MiB both ways took
-/// 1.5 to 1.8 times as long.
+/// near: this host's ranks, ascending. Large messages to them are filled before the other exchange starts: MPI's
+/// receiver copies a message of its host as a whole, and meanwhile could not start its own. So two ranks would copy
+/// one after the other; on an H100 16 MiB both ways took 1.5 to 1.8 times as long.
 DeviceParts device_parts(DeviceSides sides, const PhaseTable& table, std::span<const Rank> near,
                          bool is_direct, Bytes chunk_bytes, const std::string& why);
 

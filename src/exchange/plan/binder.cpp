@@ -89,8 +89,7 @@ std::unique_ptr<Run> Plan::Binder::bind_rival(const Rival& rival, RivalParts& pa
         .bind({its.comm, table, slice_.notices, layout, arrivals, its.next,
                settings_for(rival.options, plan_.view, elsewhere)});
   };
-  if (rival.table)
-    return bind_to(direction_ == Direction::backwards ? reversed(*rival.table) : *rival.table);
+  if (rival.table) return bind_to(direction_ == Direction::backwards ? reversed(*rival.table) : *rival.table);
   return combined.decorator->around(combined.has_rest ? bind_to(combined.rest) : nullptr, comm().rank(),
                                     arrivals);
 }
@@ -121,9 +120,8 @@ std::unique_ptr<Run> Plan::Binder::bind_methods(Exchange::State& exchange, const
     if (rival.table && (are_fields || elsewhere.is_on_device)) continue;
     if (!rival.table && !of_rivals[i].combined.decorator) continue;
     if (methods.empty()) add(made_.info.scheduler, made_.info.executor, "", bind_to);
-    add(rival.scheduler, rival.executor.name, rival.differs_in, [&](Arrivals& arrivals) {
-      return bind_rival(rival, of_rivals[i], layout, elsewhere, arrivals);
-    });
+    add(rival.scheduler, rival.executor.name, rival.differs_in,
+        [&](Arrivals& arrivals) { return bind_rival(rival, of_rivals[i], layout, elsewhere, arrivals); });
   }
   if (methods.empty()) return bind_to(exchange.arrivals);
   const TagSpace& of_reports = of_rivals.back().tags;

@@ -119,11 +119,10 @@ Exchange Exchanger::bind(std::span<const Outgoing> sends, std::span<const Incomi
   sides.receive_from = partners;
   PhaseTable no_order;
   no_order.rank = no_rank;  // a message to itself is one as others
-  auto staged =
-      std::make_unique<DeviceRun>(device_parts(std::move(sides), no_order, {}, false,
-                                               DeviceOptions().chunk_bytes,
-                                               "an exchange without a plan always is"),
-                                  partners, no_rank, exchange->arrivals, exchange->streams);
+  auto staged = std::make_unique<DeviceRun>(
+      device_parts(std::move(sides), no_order, {}, false, DeviceOptions().chunk_bytes,
+                   "an exchange without a plan always is"),
+      partners, no_rank, exchange->arrivals, exchange->streams);
   inner->run = state_->run_of(inner->arrivals, sends, receives, staged->sends(), staged->receives());
   staged->carry_out_by(std::move(inner));
   staged->describe(exchange->info);

@@ -88,8 +88,8 @@ class DeviceRun : public Run, public Copies {
     Bytes end;
   };
   struct Landing {
-    Bytes come = 0;     // in one piece from the begin
-    Bytes drained = 0;  // likewise
+    Bytes come = 0;          // in one piece from the begin
+    Bytes drained = 0;       // likewise
     bool is_listed = false;  // in landed_
   };
   struct HandOver {
@@ -134,7 +134,7 @@ class DeviceRun : public Run, public Copies {
   std::size_t num_filled_ = 0;  // copies that are known to be over
   bool inner_is_over_ = true;
   Rank last_source_ = no_rank;
-  std::vector<Landing> landings_;  // by range
+  std::vector<Landing> landings_;    // by range
   std::vector<std::size_t> landed_;  // ranges of which pieces have come in the last call of MPI
   std::vector<Pending> pending_;
   Bytes pending_bytes_ = 0;

@@ -7,9 +7,9 @@
 namespace nuice::mpi {
 namespace {
 
-/// Few messages, or large ones on average: a copy for each. Otherwise one kernel for all: on an H100 it takes 0.9 of the time of 4 copies,
-/// 0.6 of 8, and 0.1 (1 KiB) to 0.5 (64 KiB) of 64 (tools/gpu-check.sh). Larger messages are left to the copy engine, as a kernel takes
-/// the program's processors.
+/// Few messages, or large ones on average: a copy for each. Otherwise one kernel for all: on an H100 it takes 0.9 of
+/// the time of 4 copies, 0.6 of 8, and 0.1 (1 KiB) to 0.5 (64 KiB) of 64 (tools/gpu-check.sh). Larger messages are
+/// left to the copy engine, as a kernel takes the program's processors.
 constexpr std::size_t few_copies = 3;
 constexpr Bytes large_copy_bytes = 65536;
 

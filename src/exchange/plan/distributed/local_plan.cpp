@@ -167,7 +167,8 @@ LocalPlan plan_locally(const LocalProblem& problem) {
     found.palette->keep(plan.used);
     plan.palette = std::move(found.palette);
     if (const auto& earlier = problem.earlier)
-      plan.kept = {equal_places(found.sends, earlier->sends), equal_places(found.receives, earlier->receives)};
+      plan.kept = {equal_places(found.sends, earlier->sends),
+                   equal_places(found.receives, earlier->receives)};
   });
   return plan;
 }
