@@ -119,7 +119,6 @@ HEADERS = {
     "exchange/bind": {"mpi/exchange"},
     "exchange/plan": {
         "mpi/alltoallv",
-        "mpi/broadcast",
         "mpi/exchanger",
         "mpi/options",
         "mpi/plan",

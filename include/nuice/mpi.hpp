@@ -4,7 +4,6 @@
 
 #include "nuice/mpi/agree.hpp"
 #include "nuice/mpi/alltoallv.hpp"
-#include "nuice/mpi/broadcast.hpp"
 #include "nuice/mpi/discover.hpp"
 #include "nuice/mpi/exchange.hpp"
 #include "nuice/mpi/exchanger.hpp"

@@ -186,7 +186,6 @@ class Exchange {
  private:
   friend class Plan;
   friend class Exchanger;
-  friend class BroadcastPlan;
   friend class DeviceRun;
   friend class KeptCalls;
   friend class HaloExchange;
