@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcasts: lib and reb (001 s.3.6), and MPI_Bcast. For a group MPI_Bcast runs on a communicator of its members,
-// the root first; making that counts as its planning, and ranks outside do nothing, as in the planned one.
+// Broadcasts: lib and reb (001 s.3.6), and MPI_Bcast. For a group MPI_Bcast runs on a communicator of its
+// members, the root first; making that counts as its planning, and ranks outside do nothing, as in the
+// planned one.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +25,8 @@ inline void require_countable(Bytes bytes) {
   if (bytes > INT_MAX) kit::fail(ErrorCode::limit, "{} bytes are more than MPI's int counts", bytes);
 }
 
-/// The steps of lib and reb: a rank receives, and then sends to one rank after the other, or (async) to all at once.
+/// The steps of lib and reb: a rank receives, and then sends to one rank after the other, or (async) to all
+/// at once.
 class PlannedBroadcast : public Method {
  public:
   PlannedBroadcast(const MethodSpec& spec, const BroadcastProblem& problem, Payload& payload)

@@ -41,7 +41,8 @@ struct ReceiveField {
   std::span<const std::int64_t> offsets = {};
 };
 
-/// `count` elements of a committed datatype for a rank, or from one. Both ends must agree on the bytes; types may differ as MPI allows.
+/// `count` elements of a committed datatype for a rank, or from one. Both ends must agree on the bytes; types
+/// may differ as MPI allows.
 struct Outgoing {
   Rank to;
   const void* data;

@@ -30,7 +30,8 @@ Switching find_switching(std::string_view name);
 std::string_view routing_name(Routing routing);
 Routing find_routing(std::string_view name);
 
-/// A message costs what its sections say (machine_sections.hpp); the members of all sections are members of the machine.
+/// A message costs what its sections say (machine_sections.hpp); the members of all sections are members of
+/// the machine.
 struct Machine : MessageCosts,
                  ProcessorCosts,
                  PortProperties,

@@ -86,8 +86,8 @@ Simulation simulate(const CommMatrix& matrix, const Schedule& schedule, const Ma
 
 /// Runs the handshaking DRS_N of 004 fig. 5, which needs no schedule: before it sends, a rank tests and sets
 /// the lock of the receiver by an active message; if it is refused, it tries its next destination.
-/// Throws Error mismatch as above, not_applicable for a machine on which an inquiry takes no time, limit if an inquiry
-/// is too short for a double to represent next to the other times, or after 2^22 refusals.
+/// Throws Error mismatch as above, not_applicable for a machine on which an inquiry takes no time, limit if
+/// an inquiry is too short for a double to represent next to the other times, or after 2^22 refusals.
 Simulation simulate_drs_n(const CommMatrix& matrix, const Machine& machine, const DrsOptions& options = {});
 
 /// No execution of any schedule is faster: the largest number of bytes through a port, at the port's speed,

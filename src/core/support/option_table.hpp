@@ -43,8 +43,8 @@ std::string seconds_text(double seconds);
 std::string read_size(const std::string& text, Bytes& bytes);
 std::string read_seconds(const std::string& text, double& seconds);
 
-// The kinds of options. print(): the value as text. read(): sets it; why_not(): whether it is allowed. Both return what is wrong, for a
-// sentence that begins with the option's name, or nothing.
+// The kinds of options. print(): the value as text. read(): sets it; why_not(): whether it is allowed. Both
+// return what is wrong, for a sentence that begins with the option's name, or nothing.
 
 template <typename O>
 struct Text {

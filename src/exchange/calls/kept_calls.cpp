@@ -22,15 +22,15 @@
 namespace nuice::mpi {
 namespace {
 
-/// Shapes of calls, each of which keeps its memory. The one used longest ago goes. A call compares an address with each of them: for
-/// 16 less than the 157 ns of 8 bytes one way through memory (docs/adr/0043).
+/// Shapes of calls, each of which keeps its memory. The one used longest ago goes. A call compares an address
+/// with each of them: for 16 less than the 157 ns of 8 bytes one way through memory (docs/adr/0043).
 constexpr std::size_t most_kept = 16;
 enum CallTag : int { fault_tag = DirectRun::tag + 1, letter_tag };
-/// After so much time without a call the others may have failed, and have stopped waiting. Well before they have: a rank that fails
-/// waits that long for its sends.
+/// After so much time without a call the others may have failed, and have stopped waiting: a rank that fails
+/// waits time_to_end_s for its sends.
 constexpr double late_s = time_to_end_s / 4;
-/// For news to come from MPI, which takes in a few messages at a time: at most 0.04 % of late_s. In time of the processor, as a look may
-/// take a time slice where ranks outnumber cores.
+/// For news to come from MPI, which takes in a few messages at a time: at most 0.04 % of late_s. In time of
+/// the processor, as a look may take a time slice where ranks outnumber cores.
 constexpr double listen_s = late_s / 2500;
 
 double processor_s() {

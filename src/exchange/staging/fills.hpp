@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The copies that fill the mirror of what is sent: all are begun at the start, on a stream of their own, and end in the order of sending.
+// The copies that fill the mirror of what is sent: all are begun at the start, on a stream of their own, and
+// end in the order of sending.
 #pragma once
 
 #include <vector>
