@@ -106,7 +106,7 @@ HEADERS = {
     "patterns": {"core/patterns"},
     "topology": {"core/networks"},
     "exchange": {"plan/serial_exchange"},
-    "machine": {"plan/machine", "plan/packets", "plan/simulate"},
+    "machine": {"plan/machine", "plan/machine_sections", "plan/packets", "plan/simulate"},
     "schedulers": {
         "plan/scheduler",
         "plan/broadcaster",
@@ -116,17 +116,16 @@ HEADERS = {
     "advise": {"plan/advise"},
     "scale": {"plan/at_scale"},
     "mpi": {"mpi/agree", "mpi/discover", "mpi/observer"},
-    "exchange/bind": {"mpi/exchange"},
+    "exchange/bind": {"mpi/buffers", "mpi/exchange"},
     "exchange/plan": {
         "mpi/alltoallv",
-        "mpi/broadcast",
         "mpi/exchanger",
         "mpi/options",
         "mpi/plan",
         "mpi/several",
         "mpi/sparse_alltoallv",
     },
-    "halo": {"mpi/halo", "mpi/halo_field"},
+    "halo": {"mpi/halo", "mpi/halo_field", "mpi/ownership"},
     "am": {
         "am/coalescer",
         "am/endpoint",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcasts: the planned one, and MPI_Bcast. For a group MPI_Bcast runs on a communicator of its members,
-// the root first; making that counts as its planning, and ranks outside do nothing, as in the planned one.
+// Broadcasts: lib and reb (001 s.3.6), and MPI_Bcast. For a group MPI_Bcast runs on a communicator of its
+// members, the root first; making that counts as its planning, and ranks outside do nothing, as in the
+// planned one.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 
 #include "kit/errors.hpp"
 #include "nuice/mpi/agree.hpp"
-#include "nuice/mpi/broadcast.hpp"
+#include "nuice/plan/broadcaster.hpp"
 #include "nuice_bench/methods.hpp"
 
 namespace nuice::bench {
@@ -20,38 +21,59 @@ inline std::span<std::byte> message_of(Payload& payload) {
   return {};
 }
 
+inline void require_countable(Bytes bytes) {
+  if (bytes > INT_MAX) kit::fail(ErrorCode::limit, "{} bytes are more than MPI's int counts", bytes);
+}
+
+/// The steps of lib and reb: a rank receives, and then sends to one rank after the other, or (async) to all
+/// at once.
 class PlannedBroadcast : public Method {
  public:
   PlannedBroadcast(const MethodSpec& spec, const BroadcastProblem& problem, Payload& payload)
-      : plan_(MPI_COMM_WORLD, {.root = problem.root,
-                               .bytes = problem.bytes,
-                               .group = problem.group,
-                               .broadcaster = spec.scheduler,
-                               .executor = spec.executor}) {
-    const auto message = message_of(payload);
-    const double before_bind_s = MPI_Wtime();
-    exchange_.emplace(plan_.bind(message.data(), std::ssize(message)));
-    const double bind_s = mpi::max_over_ranks(MPI_Wtime() - before_bind_s);
-    planning.total_s = plan_.info().plan_s + bind_s;
-    planning.bind_s = bind_s;
-    num_phases = plan_.info().num_steps;
+      : message_(message_of(payload)) {
+    require_countable(problem.bytes);
+    const Pace pace = find_executor(spec.executor).pace;
+    if (pace != Pace::phases && pace != Pace::at_once)
+      kit::fail(ErrorCode::invalid_argument, "broadcasts are for the executors {} and async, not for {}",
+                default_executor, spec.executor);
+    const double begin_s = MPI_Wtime();
+    const Rank num_ranks = mpi::world_size();
+    std::vector<Rank> group;
+    for (Rank rank = 0; rank < num_ranks; ++rank)
+      if (is_member(problem, rank)) group.push_back(rank);
+    const BroadcastSchedule schedule = make_broadcast(spec.scheduler, num_ranks, problem.root, group);
+    if (const auto fault = check_broadcast(schedule, group)) kit::fail(ErrorCode::mismatch, "{}", *fault);
+    table_ = slice(schedule, mpi::world_rank());
+    if (pace == Pace::at_once) sends_.resize(table_.sends.size());
+    planning.total_s = mpi::max_over_ranks(MPI_Wtime() - begin_s);
+    num_phases = table_.num_steps;
   }
 
   void run() override {
-    exchange_->start();
-    exchange_->wait();
+    const int bytes = static_cast<int>(message_.size());
+    if (table_.receive)
+      MPI_Recv(message_.data(), bytes, MPI_BYTE, table_.receive->partner, 0, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+    for (std::size_t i = 0; i < table_.sends.size(); ++i) {
+      const Rank to = table_.sends[i].partner;
+      if (sends_.empty())
+        MPI_Send(message_.data(), bytes, MPI_BYTE, to, 0, MPI_COMM_WORLD);
+      else
+        MPI_Isend(message_.data(), bytes, MPI_BYTE, to, 0, MPI_COMM_WORLD, &sends_[i]);
+    }
+    MPI_Waitall(static_cast<int>(sends_.size()), sends_.data(), MPI_STATUSES_IGNORE);
   }
 
  private:
-  mpi::BroadcastPlan plan_;
-  std::optional<mpi::Exchange> exchange_;
+  std::span<std::byte> message_;
+  BroadcastTable table_;
+  std::vector<MPI_Request> sends_;  // empty: one after the other
 };
 
 class BcastMethod : public Method {
  public:
   BcastMethod(const BroadcastProblem& problem, Payload& payload) : message_(message_of(payload)) {
-    if (problem.bytes > INT_MAX)
-      kit::fail(ErrorCode::limit, "{} bytes are more than MPI's int counts", problem.bytes);
+    require_countable(problem.bytes);
     if (!problem.group) {
       members_ = MPI_COMM_WORLD;
       root_ = problem.root;

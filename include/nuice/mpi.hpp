@@ -4,7 +4,7 @@
 
 #include "nuice/mpi/agree.hpp"
 #include "nuice/mpi/alltoallv.hpp"
-#include "nuice/mpi/broadcast.hpp"
+#include "nuice/mpi/buffers.hpp"
 #include "nuice/mpi/discover.hpp"
 #include "nuice/mpi/exchange.hpp"
 #include "nuice/mpi/exchanger.hpp"
@@ -12,6 +12,7 @@
 #include "nuice/mpi/halo_field.hpp"
 #include "nuice/mpi/observer.hpp"
 #include "nuice/mpi/options.hpp"
+#include "nuice/mpi/ownership.hpp"
 #include "nuice/mpi/plan.hpp"
 #include "nuice/mpi/several.hpp"
 #include "nuice/mpi/sparse_alltoallv.hpp"

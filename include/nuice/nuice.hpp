@@ -28,6 +28,7 @@
 #include "nuice/plan/at_scale.hpp"
 #include "nuice/plan/broadcaster.hpp"
 #include "nuice/plan/machine.hpp"
+#include "nuice/plan/machine_sections.hpp"
 #include "nuice/plan/packets.hpp"
 #include "nuice/plan/rows.hpp"
 #include "nuice/plan/scheduler.hpp"

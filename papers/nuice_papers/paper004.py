@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from statistics import median
 
 from nuice._core import CommMatrix
 
@@ -15,7 +14,7 @@ from . import patterns, printed_tables
 from .paper003 import MACHINE, with_planning
 from .paper004_winners import claim_used_often, claim_used_once
 from .report import Part, Reproduction, reproduces
-from .runs import EARLY_BYTES, Lab
+from .runs import Lab
 from .tables import Row, cells, printed
 
 RAW = "cm5-32/raw"  # messages without the package
@@ -166,23 +165,5 @@ def _exchange(
     )
     claim_used_once(found, costs, found.parts[2].cells)
     claim_used_often(found, costs)
-    found.notes.append(_forms_of_drs_n(lab, [make(row[case], row[unit], 0) for row in rows]))
     if "rs_nh" in algorithms:
         found.notes.append(NOT_RS_NH)
-
-
-def _forms_of_drs_n(lab: Lab, matrices: Sequence[CommMatrix]) -> str:
-    """Beyond the paper: what DRS_N takes when the receiver keeps the refused in a list."""
-    asked = []
-    ratios: dict[str, list[float]] = {"drs_n:list": [], "drs_n:early": []}
-    for matrix in matrices:
-        refuse = lab.run_drs_n(MACHINE, "drs_n", matrix, 0)
-        asked.append(refuse.inquiries / matrix.num_messages)
-        for form, found in ratios.items():
-            found.append(lab.run_drs_n(MACHINE, form, matrix, 0).seconds / refuse.seconds)
-    words = [f"{median(found):.2f} ({min(found):.2f} to {max(found):.2f})" for found in ratios.values()]
-    return (
-        f"beyond the paper, one matrix a row: a list at the receiver takes {words[0]} of DRS_N's time, "
-        f"granting when {EARLY_BYTES} bytes are to come {words[1]}; inquiries for a message: refusing "
-        f"{median(asked):.1f} (up to {max(asked):.1f}), with a list 1"
-    )

@@ -19,15 +19,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from nuice._core import CommMatrix, Schedule, Simulation
+from nuice._core import CommMatrix, Schedule
 
 from nuice import _core
-from nuice.simulation import DRS_FORMS, drs_form
+from nuice.simulation import DRS_N
 
 from . import printed_tables
 
 _FITTED = Path(__file__).parent / "data" / "fitted.csv"
-EARLY_BYTES = 4096  # drs_n:early; the software of a send takes as long as 3 KiB on a CM-5 port
 RETRY_S = 50e-6  # DRS_N: between two inquiries; 004 s.6 found that the delay hardly matters
 LINEAR = ("lex", "ls")
 ALGORITHMS_001 = ("lex", "pex", "rex", "bex", "ls", "ps", "bs", "gs")
@@ -57,16 +56,13 @@ class Lab:
 
     def run(self, machine: str, algorithm: str, matrix: CommMatrix, seed: int) -> float:
         """Milliseconds of one exchange."""
-        if algorithm in DRS_FORMS:
-            return 1e3 * self.run_drs_n(machine, algorithm, matrix, seed).seconds
+        if algorithm == DRS_N:
+            run = _core.simulate_drs_n_on(matrix, self.machine(machine), seed=seed, retry_delay_s=RETRY_S)
+            return 1e3 * run.seconds
         schedule = self.schedule(machine, algorithm, matrix, seed)
         if algorithm in LINEAR:
             schedule = one_at_a_time(schedule)
         return self.run_schedule(machine, algorithm, matrix, schedule)
-
-    def run_drs_n(self, machine: str, form: str, matrix: CommMatrix, seed: int) -> Simulation:
-        how = {"seed": seed, "retry_delay_s": RETRY_S} | drs_form(form, EARLY_BYTES)
-        return _core.simulate_drs_n_on(matrix, self.machine(machine), **how)
 
     def schedule(self, machine: str, algorithm: str, matrix: CommMatrix, seed: int) -> Schedule:
         """Schedulers that avoid shared links get the machine's network."""

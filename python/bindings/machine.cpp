@@ -248,15 +248,13 @@ void register_machine(nb::module_& module) {
   module.def(
       "simulate_drs_n_on",
       [](const CommMatrix& matrix, const Machine& machine, std::uint64_t seed,
-         std::optional<double> retry_delay_s, bool timeline, const std::string& when_busy,
-         Bytes early_bytes) {
-        const DrsOptions options{seed, retry_delay_s, timeline, find_when_busy(when_busy), early_bytes};
+         std::optional<double> retry_delay_s, bool timeline) {
+        const DrsOptions options{seed, retry_delay_s, timeline};
         const Interruptible interruptible;
         return simulate_drs_n(matrix, machine, options);
       },
       nb::arg("matrix"), nb::arg("machine"), nb::arg("seed") = 0, nb::arg("retry_delay_s") = nb::none(),
-      nb::arg("timeline") = false, nb::arg("when_busy") = "refuse", nb::arg("early_bytes") = 0,
-      "Runs the handshaking DRS_N (004 fig. 5), which needs no schedule. when_busy: refuse or list.");
+      nb::arg("timeline") = false, "Runs the handshaking DRS_N (004 fig. 5), which needs no schedule.");
   module.def("port_bound_s", &port_bound_s, nb::arg("matrix"), nb::arg("machine"),
              "Lower bound on the time of any execution, by the busiest port.");
   module.def("link_bound_s", &link_bound_s, nb::arg("matrix"), nb::arg("machine"),

@@ -22,8 +22,6 @@ from .matrix import require_matrix
 from .planning import Plan, plan
 
 DRS_N = "drs_n"
-DRS_FORMS = (DRS_N, "drs_n:list", "drs_n:early")  # named as in nuice-bench
-EARLY_BYTES = 16384  # of drs_n:early
 
 
 def simulate(
@@ -52,21 +50,15 @@ def simulate_drs_n(
     seed: int = 0,
     *,
     retry_delay_s: float | None = None,
-    when_busy: str = "refuse",
-    early_bytes: int = 0,
     timeline: bool = False,
 ) -> Simulation:
     """Runs the handshaking DRS_N of 004 fig. 5: there is no schedule; each rank asks its receivers before it
     sends.
 
-    A refused rank waits retry_delay_s before it asks again; the machine's am_retry_s if None. when_busy
-    "list" (not in the paper): a busy receiver notes inquiries, and grants the next one when it is free, or
-    when at most early_bytes have not arrived yet.
+    A refused rank waits retry_delay_s before it asks again; the machine's am_retry_s if None.
     """
     require_matrix(matrix)
-    return _core.simulate_drs_n_on(
-        matrix, machine_for(machine, matrix), seed, retry_delay_s, timeline, when_busy, early_bytes
-    )
+    return _core.simulate_drs_n_on(matrix, machine_for(machine, matrix), seed, retry_delay_s, timeline)
 
 
 def simulate_packets(
@@ -157,13 +149,10 @@ def predict(
     executor: str = "auto",
     blocking_sends: bool = False,
     timeline: bool = False,
-    drs_early_bytes: int = EARLY_BYTES,
 ) -> list[Prediction]:
     """Simulates each of the schedulers (all registered ones and drs_n if None), in the order given.
 
     Schedulers that avoid link contention plan for the machine's network, in pairs if its ports gain by it.
-    drs_n:list and drs_n:early, whose receivers keep a list (when_busy, early_bytes of simulate_drs_n), run
-    only if named.
     executor "auto": schedules of one phase run `async`; others `pairwise` on machines whose ports gain by
     exchanges (duplex "paired"), `phased` elsewhere.
     """
@@ -174,12 +163,12 @@ def predict(
     known = [s.name for s in _core.schedulers()]
     names = [*known, DRS_N] if schedulers is None else list(schedulers)
     for name in names:
-        if name not in DRS_FORMS:
+        if name != DRS_N:
             _core.find_scheduler(name)
     bound_s = max(_core.port_bound_s(matrix, target), 0.0)
     return [
-        _predict_drs_n(matrix, target, name, seed, bound_s, timeline, drs_early_bytes)
-        if name in DRS_FORMS
+        _predict_drs_n(matrix, target, seed, bound_s, timeline)
+        if name == DRS_N
         else _predict(matrix, target, name, seed, bound_s, executor, blocking_sends, timeline)
         for name in names
     ]
@@ -279,25 +268,13 @@ def _predict(
     return Prediction(name, how, made, run, bound_s)
 
 
-def drs_form(name: str, early_bytes: int) -> dict[str, Any]:
-    """What simulate_drs_n is told for one of DRS_FORMS."""
-    when_busy = "refuse" if name == DRS_N else "list"
-    return {"when_busy": when_busy, "early_bytes": early_bytes if name == "drs_n:early" else 0}
-
-
 def _predict_drs_n(
-    matrix: CommMatrix,
-    machine: Machine,
-    name: str,
-    seed: int,
-    bound_s: float,
-    timeline: bool,
-    early_bytes: int,
+    matrix: CommMatrix, machine: Machine, seed: int, bound_s: float, timeline: bool
 ) -> Prediction:
     try:
-        run = simulate_drs_n(matrix, machine, seed, **drs_form(name, early_bytes), timeline=timeline)
+        run = simulate_drs_n(matrix, machine, seed, timeline=timeline)
     except Error as error:
         if error.code not in ("not_applicable", "limit"):
             raise
-        return Prediction(name, "handshake", None, None, bound_s, str(error).removeprefix("drs_n: "))
-    return Prediction(name, "handshake", None, run, bound_s)
+        return Prediction(DRS_N, "handshake", None, None, bound_s, str(error).removeprefix("drs_n: "))
+    return Prediction(DRS_N, "handshake", None, run, bound_s)

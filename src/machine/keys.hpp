@@ -33,12 +33,13 @@ struct Number {
 struct Flag {
   bool Machine::* member;
 };
-struct OneOfDuplex {};
-struct OneOfSwitching {};
-struct OneOfRouting {};
+/// One of some names. set() throws Error invalid_argument that lists them.
+struct Name {
+  std::string_view (*get)(const Machine&);
+  void (*set)(Machine&, std::string_view);
+};
 
-using Any =
-    std::variant<Seconds, PerByte, Size, Count, Number, Flag, OneOfDuplex, OneOfSwitching, OneOfRouting>;
+using Any = std::variant<Seconds, PerByte, Size, Count, Number, Flag, Name>;
 
 }  // namespace key_kinds
 
@@ -66,10 +67,16 @@ inline constexpr Key keys[] = {
     {"port", "bandwidth", key_kinds::PerByte{&Machine::byte_s, true}},
     {"port", "sends_at_once", key_kinds::Count{&Machine::sends_at_once}},
     {"port", "receives_at_once", key_kinds::Count{&Machine::receives_at_once}},
-    {"port", "duplex", key_kinds::OneOfDuplex{}},
+    {"port", "duplex",
+     key_kinds::Name{[](const Machine& m) { return duplex_name(m.duplex); },
+                     [](Machine& m, std::string_view name) { m.duplex = find_duplex(name); }}},
     {"port", "processor_moves_bytes", key_kinds::Flag{&Machine::processor_moves_bytes}},
-    {"network", "switching", key_kinds::OneOfSwitching{}},
-    {"network", "routing", key_kinds::OneOfRouting{}},
+    {"network", "switching",
+     key_kinds::Name{[](const Machine& m) { return switching_name(m.switching); },
+                     [](Machine& m, std::string_view name) { m.switching = find_switching(name); }}},
+    {"network", "routing",
+     key_kinds::Name{[](const Machine& m) { return routing_name(m.routing); },
+                     [](Machine& m, std::string_view name) { m.routing = find_routing(name); }}},
     {"network", "lossless", key_kinds::Flag{&Machine::lossless}},
     {"network", "holds_while_waiting", key_kinds::Flag{&Machine::holds_while_waiting}},
     {"network", "packet_payload", key_kinds::Size{&Machine::packet_payload}},

@@ -173,15 +173,8 @@ class Reader {
     if (!value) fail(node.source(), std::string(key.name) + " is true or false");
     machine_.*what.member = *value;
   }
-  void set(const OneOfDuplex&, const Key& key, const toml::node& node) {
-    in_file(node, [&] { machine_.duplex = find_duplex(text_of(key.name, node)); });
-  }
-  void set(const OneOfSwitching&, const Key& key, const toml::node& node) {
-    in_file(node, [&] { machine_.switching = find_switching(text_of(key.name, node)); });
-  }
-
-  void set(const OneOfRouting&, const Key& key, const toml::node& node) {
-    in_file(node, [&] { machine_.routing = find_routing(text_of(key.name, node)); });
+  void set(const Name& what, const Key& key, const toml::node& node) {
+    in_file(node, [&] { what.set(machine_, text_of(key.name, node)); });
   }
 
   /// What a single key cannot show; the error names the line of the key that is to blame.

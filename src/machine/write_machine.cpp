@@ -75,17 +75,10 @@ class ValueText {
     if (is_default(what.member)) return {};
     return machine_.*what.member ? "true" : "false";
   }
-  std::optional<std::string> operator()(const OneOfDuplex&) const {
-    if (machine_.duplex == Duplex::full) return {};
-    return quoted(duplex_name(machine_.duplex));
-  }
-  std::optional<std::string> operator()(const OneOfSwitching&) const {
-    if (machine_.switching == Switching::packet) return {};
-    return quoted(switching_name(machine_.switching));
-  }
-  std::optional<std::string> operator()(const OneOfRouting&) const {
-    if (machine_.routing == Routing::table) return {};
-    return quoted(routing_name(machine_.routing));
+  std::optional<std::string> operator()(const Name& what) const {
+    const std::string_view name = what.get(machine_);
+    if (name == what.get(Machine{})) return {};
+    return quoted(name);
   }
 
  private:

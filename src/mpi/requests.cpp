@@ -53,12 +53,11 @@ bool is_over(MPI_Request request) {
 /// others may have had none either.
 template <typename IsOne>
 void await_if(std::span<MPI_Request> requests, IsOne&& is_one) noexcept {
-  constexpr double patience_s = 1;
   constexpr double most_between_looks_s = 0.01;
   QuietTime quiet;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (!is_one(i) || requests[i] == MPI_REQUEST_NULL) continue;
-    for (; !is_over(requests[i]) && quiet.seconds() < patience_s; std::this_thread::yield())
+    for (; !is_over(requests[i]) && quiet.seconds() < time_to_end_s; std::this_thread::yield())
       quiet.look(0, MPI_Wtime(), most_between_looks_s);
   }
 }

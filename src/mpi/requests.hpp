@@ -80,8 +80,12 @@ struct Extent {
 /// (bench/run.py pair).
 constexpr Bytes short_message_bytes = 256;
 
+/// For messages that have begun, after an error: enough unless the other end is stuck, and hardly noticed by
+/// those that wait for it.
+constexpr double time_to_end_s = 1;
+
 /// Nothing that comes from now on is written by these receives, of which any may be null or inactive. Those that had
-/// begun to come in cannot be called back: they are given a second to end, which is enough unless the sender is stuck.
+/// begun to come in cannot be called back: they are given time_to_end_s.
 /// Never throws.
 void cancel_receives(std::span<MPI_Request> receives) noexcept;
 

@@ -2,8 +2,6 @@
 // DRS_N in simulation; refusals and timeouts without end; interrupts.
 #include <gtest/gtest.h>
 
-#include <tuple>
-
 #include "machine/simulated.hpp"
 #include "nuice/core/interrupt.hpp"
 #include "nuice/nuice.hpp"
@@ -55,67 +53,6 @@ TEST(SimulateDrsN, OneMessageIsAskedForAndReleased) {
   expect_close(result.seconds, ask + 10e-6 + 1000e-6 + 1e-6);
   EXPECT_EQ(result.inquiries, 1U);
   EXPECT_EQ(result.refusals, 0U);
-}
-
-/// All numbers of a run.
-auto figures(const Simulation& run) {
-  return std::tuple(run.seconds, run.inquiries, run.refusals, run.node_contention, run.transfers);
-}
-
-TEST(SimulateDrsN, AListTakesOneInquiryForAMessage) {
-  const std::size_t count = law_matrix().num_messages();
-  for (const auto& [name, machine] : all_cases()) {
-    if (machine.am_send_s + machine.am_latency_s + machine.am_handler_s == 0) continue;
-    SCOPED_TRACE(name);
-    for (const Bytes early : {0, 300, 1 << 30}) {
-      const DrsOptions options{.seed = 3, .when_busy = DrsWhenBusy::list, .early_bytes = early};
-      const Simulation result = simulate_drs_n(law_matrix(), machine, options);
-      for (MessageId id = 0; id < count; ++id) ASSERT_EQ(result.delivered[id], law_matrix().bytes(id));
-      EXPECT_EQ(result.inquiries, count);
-      EXPECT_LE(result.refusals, count);
-      if (early == 0) {
-        EXPECT_EQ(result.node_contention, 0U);
-      }
-      EXPECT_EQ(figures(result), figures(simulate_drs_n(law_matrix(), machine, options)));
-    }
-  }
-}
-
-// Three senders, one receiver: inquiries arrive together, one is granted, two wait. Refusing costs more inquiries;
-// granting early hides the round trip between two messages.
-TEST(SimulateDrsN, AHotReceiverGrantsInTurn) {
-  Machine machine = plain("crossbar:4");
-  machine.am_send_s = 1e-6;
-  machine.am_latency_s = 20e-6;
-  machine.am_handler_s = 3e-6;
-  machine.send_overhead_s = machine.receive_overhead_s = machine.async_send_s = 0;
-  machine.start_up_s = 0;
-  const CommMatrix matrix = messages(4, {{1, 0, 1000}, {2, 0, 1000}, {3, 0, 1000}});
-  const auto run = [&](DrsWhenBusy when_busy, Bytes early) {
-    return simulate_drs_n(matrix, machine, {.when_busy = when_busy, .early_bytes = early});
-  };
-  const Simulation refuse = run(DrsWhenBusy::refuse, 0);
-  const Simulation list = run(DrsWhenBusy::list, 0);
-  const Simulation early = run(DrsWhenBusy::list, 100);
-  const Simulation at_once = run(DrsWhenBusy::list, 1000);
-  EXPECT_GT(refuse.inquiries, 3U);
-  EXPECT_EQ(list.inquiries, 3U);
-  EXPECT_EQ(list.refusals, 2U);
-  const double asked = 1e-6 + 20e-6 + 3e-6 + 20e-6 + 3e-6;  // ask, on the way, handler, back, handler
-  const double granted = 1e-6 + 20e-6 + 3e-6;               // by the receiver, when a message is there
-  expect_close(list.seconds, asked + 3 * 1000e-6 + 2 * granted);
-  EXPECT_LT(early.seconds, list.seconds - granted);
-  EXPECT_LT(early.seconds, refuse.seconds);
-  EXPECT_EQ(early.transfers, 6U);
-  EXPECT_EQ(at_once.transfers, 3U);
-  EXPECT_EQ(list.node_contention, 0U);
-  EXPECT_GT(at_once.node_contention, 0U);
-}
-
-TEST(SimulateDrsN, FormsHaveNames) {
-  for (const DrsWhenBusy form : {DrsWhenBusy::refuse, DrsWhenBusy::list})
-    EXPECT_EQ(find_when_busy(when_busy_name(form)), form);
-  EXPECT_ERROR(find_when_busy("ask"), ErrorCode::invalid_argument, {"\"ask\"; known: refuse, list"});
 }
 
 /// Ranks 1 to 3 send rank 0 that many bytes each, on a CM-5 whose ranks ask again and again.

@@ -253,8 +253,6 @@ TEST(Simulate, BadInputIsRefused) {
   EXPECT_EQ(code_of([&] { simulate(matrix, schedule, plain("crossbar:3")); }), ErrorCode::mismatch);
   EXPECT_EQ(code_of([&] { simulate(matrix, Schedule(5), plain("crossbar:8")); }), ErrorCode::mismatch);
   EXPECT_EQ(code_of([&] { simulate_drs_n(matrix, plain("crossbar:4")); }), ErrorCode::not_applicable);
-  EXPECT_EQ(code_of([&] { simulate_drs_n(matrix, plain("crossbar:4"), {.early_bytes = -1}); }),
-            ErrorCode::invalid_argument);
   Machine senseless = plain("crossbar:4");
   senseless.byte_s = 0;
   EXPECT_EQ(code_of([&] { simulate(matrix, schedule, senseless); }), ErrorCode::invalid_argument);

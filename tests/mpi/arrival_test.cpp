@@ -5,7 +5,6 @@
 #include <thread>
 
 #include "mpi/mpi_support.hpp"
-#include "nuice/mpi/broadcast.hpp"
 #include "nuice/nuice.hpp"
 
 namespace nuice {
@@ -98,20 +97,6 @@ TEST(Arrivals, BackwardsTheyAreInTheOrderOfTheDestinations) {
   });
   EXPECT_EQ(static_cast<std::ptrdiff_t>(count),
             std::ranges::count_if(plan.destinations(), [](const Partner& p) { return p.bytes > 0; }));
-}
-
-TEST(Arrivals, ABroadcastIsHandedOverToo) {
-  mpi::BroadcastPlan plan(MPI_COMM_WORLD, {.bytes = 5, .broadcaster = "reb"});
-  std::vector<char> buffer(5, test::world_rank() == 0 ? 'x' : '-');
-  auto exchange = plan.bind(buffer.data(), 5);
-  exchange.start();
-  int count = 0;
-  exchange.wait_each([&](Partner, std::span<std::byte> data) {
-    EXPECT_EQ(data.data(), static_cast<void*>(buffer.data()));
-    ++count;
-  });
-  EXPECT_EQ(count, test::world_rank() == 0 ? 0 : 1);
-  EXPECT_EQ(buffer, std::vector<char>(5, 'x'));
 }
 
 TEST(Watchdog, NamesTheRankThatDoesNotCome) {

@@ -135,19 +135,20 @@ TEST(FromTable, RefusesTablesThatDoNotFitTogether) {
   const std::string last = std::to_string(test::world_size());
   const std::vector<WrongTable> cases = {
       {[](PhaseTable& t) { t.entries[1].recv_partner = no_rank; },
-       "phase 1, rank 0 -> rank 1: 50 bytes at offset 50 are sent, but not expected"},
+       "phase 1, rank 0 -> rank 1: 50 bytes at offset 50 is sent, nothing is expected"},
       {[](PhaseTable& t) { t.entries[1].recv_bytes = 49; },
-       "phase 1, rank 0 -> rank 1: 50 bytes at offset 50 are sent, 49 at offset 50 are expected"},
-      {[](PhaseTable& t) { t.entries[0].recv_offset = 50; }, "50 at offset 50 are expected"},
+       "phase 1, rank 0 -> rank 1: 50 bytes at offset 50 is sent, 49 bytes at offset 50 is expected"},
+      {[](PhaseTable& t) { t.entries[0].recv_offset = 50; },
+       "50 bytes at offset 0 is sent, 50 bytes at offset 50 is expected"},
       {[](PhaseTable& t) { t.entries[0].recv_partner = 2; },
-       "phase 0, rank 0 -> rank 1: 50 bytes at offset 0 are sent, but not expected"},
+       "phase 0, rank 0 -> rank 1: 50 bytes at offset 0 is sent, nothing is expected"},
       {[](PhaseTable& t) {
          t.entries[0].recv_partner = no_rank;
          t.entries.push_back({.phase = 1, .recv_partner = 0, .recv_bytes = 50, .recv_offset = 0});
        },
-       "phase 0, rank 0 -> rank 1: 50 bytes at offset 0 are sent, but not expected"},
+       "phase 0, rank 0 -> rank 1: 50 bytes at offset 0 is sent, nothing is expected"},
       {[](PhaseTable& t) { t.entries.push_back({.phase = 1, .recv_partner = 0, .recv_bytes = 1}); },
-       "are expected, but not sent"},
+       "nothing is sent, 1 bytes at offset 0 is expected"},
       {[](PhaseTable& t) { t.entries[1].send_offset = 0; }, "rank 1"},
       {[](PhaseTable& t) { t.entries[1].send_partner = no_rank; }, "rank 1"},
       {[](PhaseTable& t) { t.entries[1].send_offset = -7; }, "rank 1"},
@@ -201,11 +202,10 @@ TEST(FromTable, RefusesForwardingThatDoesNotFitTogether) {
   if (test::world_size() < 3) GTEST_SKIP() << "needs three ranks";
   const std::vector<WrongTable> cases = {
       {[](PhaseTable& t) { std::swap(t.parts[0], t.parts[1]); },
-       "phase 0, rank 0 -> rank 1, part 0: 8 bytes at offset 0 of the message of rank 0 -> rank 2 is sent, 4 "
-       "bytes"},
+       "phase 0, rank 0 -> rank 1: 12 bytes at offset 0 (8 bytes at offset 0 of rank 0 -> rank 2, 4 bytes at "
+       "offset 0 of rank 0 -> rank 1) is sent, 12 bytes at offset 0 (4 bytes"},
       {[](PhaseTable& t) { t.entries[0].recv_parts = {}; },
-       "phase 0, rank 0 -> rank 1, part 0: 8 bytes at offset 0 of the message of rank 0 -> rank 2 is sent, "
-       "nothing"},
+       "of rank 0 -> rank 1) is sent, 12 bytes at offset 0 is expected"},
       {[](PhaseTable& t) { t.entries[0].recv_parts.count = 1; },
        "rank 1 has parts in phase 0 that do not add up"},
       {[](PhaseTable& t) { t.entries[0].recv_parts.begin = 3; },

@@ -15,7 +15,7 @@ CommMatrix some_matrix() {
   return random_density(test::world_size(), 0.6, {.unit_bytes = 40, .max_units = 10}, 21);
 }
 
-mpi::Plan plan_for(const CommMatrix& matrix, const mpi::PlanOptions& options = {}) {
+mpi::Plan plan_with(const CommMatrix& matrix, const mpi::PlanOptions& options = {}) {
   return mpi::Plan(MPI_COMM_WORLD, test::row_of(matrix, test::world_rank()), options);
 }
 
@@ -23,7 +23,7 @@ TEST(Plan, ItsSourcesAreTheColumnOfItsMatrixWhichCanBeWritten) {
   std::vector<Message> entries = some_matrix().entries();
   entries.push_back({0, 0, 17});
   const CommMatrix matrix = CommMatrix::from_messages(test::world_size(), entries);
-  const mpi::Plan plan = plan_for(matrix, {.scheduler = "coloring"});
+  const mpi::Plan plan = plan_with(matrix, {.scheduler = "coloring"});
   EXPECT_EQ(std::vector<Partner>(plan.sources().begin(), plan.sources().end()),
             test::column_of(matrix, test::world_rank()));
   const std::string path =
@@ -52,7 +52,7 @@ TEST(Plan, TellsWhatItKnows) {
   const CommMatrix matrix = some_matrix();
   const Schedule schedule = make_schedule(matrix, "rs_n", 77);
   for (const bool check : {true, false}) {
-    const mpi::Plan plan = plan_for(matrix, {.scheduler = "rs_n", .seed = 77, .check = check});
+    const mpi::Plan plan = plan_with(matrix, {.scheduler = "rs_n", .seed = 77, .check = check});
     const mpi::PlanInfo& info = plan.info();
     EXPECT_EQ(info.scheduler, "rs_n");
     EXPECT_EQ(info.seed, 77U);
@@ -77,7 +77,7 @@ TEST(Plan, PhaseCostReachesTheScheduler) {
   const CommMatrix matrix =
       random_density(test::world_size(), 0.9, {.unit_bytes = 1 << 20, .max_units = 9}, 2);
   for (const Bytes cost : {Bytes{0}, max_bytes}) {
-    const mpi::Plan plan = plan_for(matrix, {.scheduler = "kpbs", .phase_cost_bytes = cost});
+    const mpi::Plan plan = plan_with(matrix, {.scheduler = "kpbs", .phase_cost_bytes = cost});
     const Schedule schedule = make_schedule(matrix, "kpbs", 0, cost);
     EXPECT_EQ(plan.info().phase_cost_bytes, cost);
     EXPECT_EQ(plan.info().num_phases, schedule.num_phases());
@@ -107,7 +107,7 @@ TEST(Plan, LeavesTheUsersMessagesAlone) {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Irecv(&heard, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &request);
   const CommMatrix matrix = some_matrix();
-  mpi::Plan plan = plan_for(matrix);
+  mpi::Plan plan = plan_with(matrix);
   test::BoundPlan bound(plan);
   bound.exchange_once();
   EXPECT_EQ(heard, -1);
@@ -121,7 +121,7 @@ TEST(Plan, MayBeFreedBeforeItsExchanges) {
   const CommMatrix matrix = some_matrix();
   const auto column = test::column_of(matrix, test::world_rank());
   for (const std::string executor : {"async", "phased", "pairwise"}) {
-    mpi::Plan plan = plan_for(matrix, {.executor = executor});
+    mpi::Plan plan = plan_with(matrix, {.executor = executor});
     const test::Blocks send = test::payload_to_send(test::world_rank(), plan.destinations());
     test::Blocks receive = test::poisoned(column);
     mpi::Exchange exchange = plan.bind(test::send_buffers(send), test::receive_buffers(receive));
@@ -135,8 +135,8 @@ TEST(Plan, MayBeFreedBeforeItsExchanges) {
 
 TEST(Plan, CanBeMoved) {
   const CommMatrix matrix = some_matrix();
-  mpi::Plan plan = plan_for(matrix);
-  mpi::Plan other = plan_for(matrix, {.scheduler = "lp"});
+  mpi::Plan plan = plan_with(matrix);
+  mpi::Plan other = plan_with(matrix, {.scheduler = "lp"});
   plan = std::move(other);
   EXPECT_EQ(plan.info().scheduler, "lp");
   test::expect_error(ErrorCode::state, "the plan was freed", [&] { (void)other.info(); });
@@ -146,7 +146,7 @@ TEST(Plan, CanBeMadeAndFreedManyTimes) {
   // mpi_soak_test counts what is left of them.
   const CommMatrix matrix = some_matrix();
   for (int i = 0; i < test::rounds(40, 300); ++i) {
-    mpi::Plan plan = plan_for(matrix, {.executor = "depend"});
+    mpi::Plan plan = plan_with(matrix, {.executor = "depend"});
     test::BoundPlan bound(plan);
     bound.exchange.start();
     bound.exchange.wait();
@@ -155,7 +155,7 @@ TEST(Plan, CanBeMadeAndFreedManyTimes) {
 
 TEST(Exchange, ThatIsUnderWayIsFinishedByItsDestructor) {
   const CommMatrix matrix = some_matrix();
-  mpi::Plan plan = plan_for(matrix);
+  mpi::Plan plan = plan_with(matrix);
   const test::Blocks send = test::payload_to_send(test::world_rank(), plan.destinations());
   test::Blocks receive = test::poisoned(plan.sources());
   {
@@ -167,7 +167,7 @@ TEST(Exchange, ThatIsUnderWayIsFinishedByItsDestructor) {
 
 TEST(Exchange, CanBeMovedWhileUnderWay) {
   const CommMatrix matrix = some_matrix();
-  mpi::Plan plan = plan_for(matrix);
+  mpi::Plan plan = plan_with(matrix);
   test::BoundPlan first(plan);
   test::BoundPlan second(plan);
   first.exchange.start();

@@ -67,15 +67,8 @@ def test_the_command(nuice_command, tmp_path, matrix) -> None:
     assert by_name["coloring"]["executor"] == "phased"
     assert by_name["coloring"]["seconds"] == nuice.predict(matrix, "cm5-32", ["coloring"])[0].run.seconds
     assert by_name["drs_n"]["inquiries"] == by_name["drs_n"]["refusals"] + matrix.num_messages
-    lists = ["--schedulers", "drs_n,drs_n:list,drs_n:early", "--drs-early-bytes", "2000"]
-    forms = nuice_command("simulate", "m.mtx", "--machine", "cm5-32", *lists, "--json").json()["schedulers"]
-    assert [f["scheduler"] for f in forms] == ["drs_n", "drs_n:list", "drs_n:early"]
-    assert forms[0] == by_name["drs_n"]
-    assert [f["inquiries"] for f in forms[1:]] == [matrix.num_messages] * 2
-    early = nuice.simulate_drs_n(matrix, "cm5-32", when_busy="list", early_bytes=2000)
-    assert early.delivered.tolist() == matrix.bytes.tolist() and forms[2]["seconds"] == early.seconds
-    with pytest.raises(nuice.Error, match='"ask"; known: refuse, list'):
-        nuice.simulate_drs_n(matrix, "cm5-32", when_busy="ask")
+    alone = nuice.simulate_drs_n(matrix, "cm5-32")
+    assert alone.delivered.tolist() == matrix.bytes.tolist() and by_name["drs_n"]["seconds"] == alone.seconds
     words = ["--machine", "ethernet-1g", "--schedulers", "ac,rs_n", "--plot", "m.png"]
     table = nuice_command("simulate", "m.mtx", *words)
     assert (tmp_path / "m.png").stat().st_size > 10_000

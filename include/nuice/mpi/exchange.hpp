@@ -15,7 +15,7 @@
 
 #include "nuice/core/error.hpp"
 #include "nuice/core/phase_table.hpp"
-#include "nuice/plan/serial_exchange.hpp"
+#include "nuice/mpi/buffers.hpp"
 
 namespace nuice::mpi {
 
@@ -24,49 +24,6 @@ struct Arrival {
   Partner source;             ///< Its sender, and its bytes as planned.
   std::size_t index;          ///< Index of the source in sources(); backwards in destinations().
   std::span<std::byte> data;  ///< The message in its receive buffer; empty for fields.
-};
-
-/// One buffer for all partners: message i lies at data + offsets[i]. Without offsets the messages are
-/// contiguous, in the order of the partners.
-struct SendArray {
-  const void* data = nullptr;
-  Bytes bytes = 0;  ///< Size of the buffer.
-  std::span<const Bytes> offsets = {};
-};
-struct ReceiveArray {
-  void* data = nullptr;
-  Bytes bytes = 0;
-  std::span<const Bytes> offsets = {};
-};
-
-/// One of several fields. It has counts[i] elements of a datatype for partner i, beginning offsets[i]
-/// elements (extents of the type) behind data. Without offsets the elements are contiguous. The type may be
-/// any committed one, also a derived one.
-struct SendField {
-  const void* data = nullptr;
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  std::span<const std::int64_t> counts = {};
-  std::span<const std::int64_t> offsets = {};
-};
-struct ReceiveField {
-  void* data = nullptr;
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  std::span<const std::int64_t> counts = {};
-  std::span<const std::int64_t> offsets = {};
-};
-
-/// `count` elements of a committed datatype for a rank, or from one. Both ends must agree on the bytes; types may differ as MPI allows.
-struct Outgoing {
-  Rank to;
-  const void* data;
-  std::int64_t count;
-  MPI_Datatype type = MPI_BYTE;
-};
-struct Incoming {
-  Rank from;
-  void* data;
-  std::int64_t count;
-  MPI_Datatype type = MPI_BYTE;
 };
 
 /// The direction of the messages of a plan.
@@ -186,7 +143,6 @@ class Exchange {
  private:
   friend class Plan;
   friend class Exchanger;
-  friend class BroadcastPlan;
   friend class DeviceRun;
   friend class KeptCalls;
   friend class HaloExchange;

@@ -29,25 +29,10 @@ struct SimulationOptions {
   bool record_timeline = false;  ///< Fills Simulation::timeline.
 };
 
-/// DRS_N: what happens to an inquiry that finds the receiver busy. As drs::WhenBusy (drs.hpp).
-enum class DrsWhenBusy {
-  refuse,  ///< The sender tries its next destination, and later this one again (004 fig. 5).
-  list,    ///< The receiver notes the inquiry, and grants the next one when it is free.
-};
-
-/// "refuse", "list".
-std::string_view when_busy_name(DrsWhenBusy when_busy);
-/// By name. Throws Error invalid_argument that lists the known names.
-DrsWhenBusy find_when_busy(std::string_view name);
-
 struct DrsOptions {
-  std::uint64_t seed = 0;  ///< Draws every rank's order of destinations.
-  std::optional<double> retry_delay_s =
-      std::nullopt;  ///< Instead of the machine's am_retry_s; `refuse` only.
+  std::uint64_t seed = 0;                              ///< Draws every rank's order of destinations.
+  std::optional<double> retry_delay_s = std::nullopt;  ///< Instead of the machine's am_retry_s.
   bool record_timeline = false;
-  DrsWhenBusy when_busy = DrsWhenBusy::refuse;
-  Bytes early_bytes = 0;  ///< `list` only: the next inquiry is granted when at most this number of bytes is
-                          ///< left.
 };
 
 enum class Activity {
@@ -100,12 +85,9 @@ Simulation simulate(const CommMatrix& matrix, const Schedule& schedule, const Ma
                     const SimulationOptions& options = {});
 
 /// Runs the handshaking DRS_N of 004 fig. 5, which needs no schedule: before it sends, a rank tests and sets
-/// the lock of the receiver by an active message; if it is refused, it tries its next destination. With
-/// DrsWhenBusy::list, which the paper does not have, the receiver keeps refused inquiries in a list, and a
-/// message of more than early_bytes counts as two transfers.
-/// Throws Error mismatch as above, not_applicable for a machine on which an inquiry takes no time, invalid_argument for
-/// early_bytes below 0, limit if an inquiry is too short for a double to represent next to the other times,
-/// or after 2^22 refusals.
+/// the lock of the receiver by an active message; if it is refused, it tries its next destination.
+/// Throws Error mismatch as above, not_applicable for a machine on which an inquiry takes no time, limit if
+/// an inquiry is too short for a double to represent next to the other times, or after 2^22 refusals.
 Simulation simulate_drs_n(const CommMatrix& matrix, const Machine& machine, const DrsOptions& options = {});
 
 /// No execution of any schedule is faster: the largest number of bytes through a port, at the port's speed,

@@ -12,8 +12,7 @@ from .. import _core
 from ..errors import Error
 from ..files import OutputFiles
 from ..simulation import (
-    DRS_FORMS,
-    EARLY_BYTES,
+    DRS_N,
     PacketPrediction,
     Prediction,
     machine_for,
@@ -37,9 +36,7 @@ def simulate(
     ],
     schedulers: Annotated[
         str,
-        typer.Option(
-            metavar="A,B,...", help="Only these, in this order; also drs_n, drs_n:list, drs_n:early."
-        ),
+        typer.Option(metavar="A,B,...", help="Only these, in this order; also drs_n."),
     ] = "all",
     executor: Annotated[
         str, typer.Option(metavar="E", help="auto or a name (docs/reference/machines.md).")
@@ -47,12 +44,6 @@ def simulate(
     blocking: Annotated[
         bool, typer.Option("--blocking", help="A rank's next send waits until the previous one has left.")
     ] = False,
-    drs_early_bytes: Annotated[
-        int,
-        typer.Option(
-            metavar="BYTES", help="drs_n:early: grant the next message when this number of bytes is left."
-        ),
-    ] = EARLY_BYTES,
     model: Annotated[
         str,
         typer.Option(metavar="M", help="fluid, or packets: a lossless network packet by packet."),
@@ -86,7 +77,7 @@ def simulate(
             matrix, target, names, seed, executor=executor, queueing=queueing, routing=routing
         )
         return _report_packets(file, matrix, target, packets, (queueing, routing, seed), as_json)
-    settings = dict(executor=executor, blocking_sends=blocking, drs_early_bytes=drs_early_bytes)
+    settings = dict(executor=executor, blocking_sends=blocking)
     predictions = _predict(matrix, target, names, seed, settings, plot)
     return _report(file, matrix, target, predictions, seed, plot, as_json)
 
@@ -187,7 +178,7 @@ def _show(console: Any, predictions: Sequence[Prediction], result: dict[str, Any
     for p in predictions:
         if p.run is None:
             console.print(f"{p.scheduler} is not applicable: {p.reason}")
-        elif p.scheduler in DRS_FORMS:
+        elif p.scheduler == DRS_N:
             console.print(f"{p.scheduler}: {p.run.inquiries} inquiries, {p.run.refusals} refused")
         elif p.plan is not None and p.plan.violation is not None:
             console.print(f"{p.scheduler} is wrong: {p.plan.violation.text}")

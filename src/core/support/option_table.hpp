@@ -9,12 +9,12 @@
 // A text is a list of name=value, separated by blanks or line ends; a value with blanks stands in double quotes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -29,38 +29,107 @@ namespace nuice::options {
 template <typename Options, typename T>
 using At = T& (*)(Options&);
 
-template <typename Options>
+struct NamedValue {
+  std::string name;
+  std::string value;
+};
+/// Throws Error parse for a word without '=' or a quote that does not end.
+std::vector<NamedValue> split_options(std::string_view text);
+/// As it stands in a text: in quotes if need be.
+std::string quoted(const std::string& value);
+std::string names_text(std::span<const std::string_view> names);
+std::string seconds_text(double seconds);
+// Empty, or what is wrong, as Kind::read().
+std::string read_size(const std::string& text, Bytes& bytes);
+std::string read_seconds(const std::string& text, double& seconds);
+
+// The kinds of options. print(): the value as text. read(): sets it; why_not(): whether it is allowed. Both
+// return what is wrong, for a sentence that begins with the option's name, or nothing.
+
+template <typename O>
 struct Text {
-  At<Options, std::string> at;
+  At<O, std::string> at;
+  std::string print(O& options) const { return at(options); }
+  std::string read(const std::string& text, O& options) const {
+    at(options) = text;
+    return {};
+  }
+  std::string why_not(O& /*options*/) const { return {}; }
 };
-template <typename Options>
+
+template <typename O>
 struct Flag {
-  At<Options, bool> at;
+  At<O, bool> at;
+  std::string print(O& options) const { return at(options) ? "true" : "false"; }
+  std::string read(const std::string& text, O& options) const {
+    if (text != "true" && text != "false") return "is true or false, not \"" + text + "\"";
+    at(options) = text == "true";
+    return {};
+  }
+  std::string why_not(O& /*options*/) const { return {}; }
 };
+
+template <typename T>
+std::string why_not_between(T value, T least, T most) {
+  if (value < least) return "is " + std::to_string(value) + ", below " + std::to_string(least);
+  if (value > most) return "is " + std::to_string(value) + ", above " + std::to_string(most);
+  return {};
+}
+
 /// A whole number of any type.
-template <typename Options, typename T>
+template <typename O, typename T>
 struct Whole {
-  At<Options, T> at;
+  At<O, T> at;
   T least;
   T most = std::numeric_limits<T>::max();
+  std::string print(O& options) const { return std::to_string(at(options)); }
+  std::string read(const std::string& text, O& options) const {
+    return core::parse_number(text, at(options)) ? "" : "is a whole number, not \"" + text + "\"";
+  }
+  std::string why_not(O& options) const { return why_not_between(at(options), least, most); }
 };
+
 /// Bytes, with a unit or without.
-template <typename Options>
+template <typename O>
 struct Size {
-  At<Options, Bytes> at;
+  At<O, Bytes> at;
   Bytes least;
   Bytes most;
+  std::string print(O& options) const { return std::to_string(at(options)); }
+  std::string read(const std::string& text, O& options) const { return read_size(text, at(options)); }
+  std::string why_not(O& options) const { return why_not_between(at(options), least, most); }
 };
+
 /// A time, with a unit or in seconds; not negative.
-template <typename Options>
+template <typename O>
 struct Seconds {
-  At<Options, double> at;
+  At<O, double> at;
+  std::string print(O& options) const { return seconds_text(at(options)); }
+  std::string read(const std::string& text, O& options) const { return read_seconds(text, at(options)); }
+  std::string why_not(O& options) const {
+    return at(options) >= 0 ? "" : "is " + print(options) + ", not a time of 0 or more";
+  }
 };
+
 /// One of some names, as an enum whose values are 0, 1, ...
-template <typename Options, typename T>
+template <typename O, typename T>
 struct OneOf {
-  At<Options, T> at;
+  At<O, T> at;
   std::span<const std::string_view> names;
+  std::string print(O& options) const {
+    const auto index = static_cast<std::size_t>(at(options));
+    return index < names.size() ? std::string(names[index]) : std::to_string(index);
+  }
+  std::string read(const std::string& text, O& options) const {
+    const auto found = std::ranges::find(names, text);
+    if (found == names.end()) return "is one of " + names_text(names) + ", not \"" + text + "\"";
+    at(options) = static_cast<T>(found - names.begin());
+    return {};
+  }
+  std::string why_not(O& options) const {
+    const auto index = static_cast<std::size_t>(at(options));
+    return index < names.size() ? "" : "has the unknown value " + std::to_string(index);
+  }
 };
 
 /// A row. Which kinds there are is up to the table.
@@ -71,105 +140,15 @@ struct Option {
   Kind kind;
 };
 
-struct NamedValue {
-  std::string name;
-  std::string value;
-};
-/// Throws Error parse for a word without '=' or a quote that does not end.
-std::vector<NamedValue> split_options(std::string_view text);
-/// As it stands in a text: in quotes if need be.
-std::string quoted(const std::string& value);
-
-// What a value is as text, whether a text is one, and whether a value is allowed. why: what is wrong, for a sentence that
-// begins with the option's name.
-template <typename O>
-std::string print(const Text<O>& kind, O& options) {
-  return kind.at(options);
-}
-template <typename O>
-std::string print(const Flag<O>& kind, O& options) {
-  return kind.at(options) ? "true" : "false";
-}
-template <typename O, typename T>
-std::string print(const Whole<O, T>& kind, O& options) {
-  return std::to_string(kind.at(options));
-}
-template <typename O>
-std::string print(const Size<O>& kind, O& options) {
-  return std::to_string(kind.at(options));
-}
-std::string seconds_text(double seconds);
-template <typename O>
-std::string print(const Seconds<O>& kind, O& options) {
-  return seconds_text(kind.at(options));
-}
-template <typename O, typename T>
-std::string print(const OneOf<O, T>& kind, O& options) {
-  const auto index = static_cast<std::size_t>(kind.at(options));
-  return index < kind.names.size() ? std::string(kind.names[index]) : std::to_string(index);
-}
-
-std::string names_text(std::span<const std::string_view> names);
-
-template <typename O>
-std::string read(const Text<O>& kind, const std::string& text, O& options) {
-  kind.at(options) = text;
-  return {};
-}
-template <typename O>
-std::string read(const Flag<O>& kind, const std::string& text, O& options) {
-  if (text != "true" && text != "false") return "is true or false, not \"" + text + "\"";
-  kind.at(options) = text == "true";
-  return {};
-}
-template <typename O, typename T>
-std::string read(const Whole<O, T>& kind, const std::string& text, O& options) {
-  return core::parse_number(text, kind.at(options)) ? "" : "is a whole number, not \"" + text + "\"";
-}
-std::string read_size(const std::string& text, Bytes& bytes);
-template <typename O>
-std::string read(const Size<O>& kind, const std::string& text, O& options) {
-  return read_size(text, kind.at(options));
-}
-std::string read_seconds(const std::string& text, double& seconds);
-template <typename O>
-std::string read(const Seconds<O>& kind, const std::string& text, O& options) {
-  return read_seconds(text, kind.at(options));
-}
-template <typename O, typename T>
-std::string read(const OneOf<O, T>& kind, const std::string& text, O& options) {
-  for (std::size_t i = 0; i < kind.names.size(); ++i) {
-    if (kind.names[i] != text) continue;
-    kind.at(options) = static_cast<T>(i);
-    return {};
-  }
-  return "is one of " + names_text(kind.names) + ", not \"" + text + "\"";
-}
-
-template <typename O, typename Kind>
-std::string why_not(const Kind& kind, O& options) {
-  if constexpr (requires { kind.least; }) {
-    const auto value = kind.at(options);
-    if (value < kind.least) return "is " + std::to_string(value) + ", below " + std::to_string(kind.least);
-    if (value > kind.most) return "is " + std::to_string(value) + ", above " + std::to_string(kind.most);
-  } else if constexpr (std::is_same_v<Kind, Seconds<O>>) {
-    if (!(kind.at(options) >= 0)) return "is " + seconds_text(kind.at(options)) + ", not a time of 0 or more";
-  } else if constexpr (requires { kind.names; }) {
-    const auto index = static_cast<std::size_t>(kind.at(options));
-    if (index >= kind.names.size()) return "has the unknown value " + std::to_string(index);
-  }
-  return {};
-}
-
 /// The options are read only, though members are reached as by a writer.
 template <typename O, typename Kind>
 std::string option_text(const Option<Kind>& row, const O& options) {
-  return std::visit([&](const auto& kind) { return print(kind, const_cast<O&>(options)); }, row.kind);
+  return std::visit([&](const auto& kind) { return kind.print(const_cast<O&>(options)); }, row.kind);
 }
 
 template <typename O, typename Kind>
 std::string why_not_option(const Option<Kind>& row, const O& options) {
-  return std::visit([&](const auto& kind) { return why_not(kind, const_cast<O&>(options)); }, row.kind);
+  return std::visit([&](const auto& kind) { return kind.why_not(const_cast<O&>(options)); }, row.kind);
 }
 
 /// Sets what the text says. Throws Error parse; options may then be changed in part.
@@ -185,7 +164,7 @@ void parse_options(std::string_view text, std::span<const Option<Kind>> table, O
     if (found == nullptr)
       throw Error(ErrorCode::parse, "there is no option \"" + name + "\"; known: " + names_text(known));
     const std::string why =
-        std::visit([&](const auto& kind) { return read(kind, value, options); }, found->kind);
+        std::visit([&](const auto& kind) { return kind.read(value, options); }, found->kind);
     if (!why.empty()) throw Error(ErrorCode::parse, "option " + name + " " + why);
   }
 }

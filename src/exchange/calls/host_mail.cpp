@@ -13,6 +13,7 @@
 #include "mpi/call.hpp"
 #include "mpi/host/cores.hpp"
 #include "mpi/host/host_ranks.hpp"
+#include "mpi/host/looking.hpp"
 #include "nuice/core/error.hpp"
 
 namespace nuice::mpi {
@@ -132,11 +133,11 @@ void NearCall::fail_on_bytes(const Letter& letter, Bytes sent) const {
 
 /// Of a message that is too long for memory, in a call that its sender has begun; 0: there is none.
 Bytes NearCall::bytes_on_the_way(Rank from) const {
-  constexpr int looks = 16;  // MPI may take in what has come after it has looked
   int is_there = 0;
   MPI_Status status;
   MPI_Count bytes = 0;
-  for (int look = 0; look < looks && is_there == 0; ++look)
+  // MPI may take in what has come after it has looked.
+  for (unsigned look = 0; look < looks_per_progress && is_there == 0; ++look)
     must(MPI_Iprobe(from, DirectRun::tag, comm_.get(), &is_there, &status), "MPI_Iprobe");
   if (is_there != 0) must(MPI_Get_elements_x(&status, MPI_BYTE, &bytes), "MPI_Get_elements_x");
   return bytes;

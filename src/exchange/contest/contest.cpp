@@ -14,7 +14,8 @@ constexpr std::int64_t most_between_rounds = 256;
 /// Likewise, but soon, after another arm was adopted, which only trials have seen (simulated:
 /// docs/explanation/contests.md).
 constexpr std::int64_t most_after_a_change = 15;
-/// What trials may cost, of all exchanges.
+/// What trials may cost, of all exchanges: as much as the least gain for which another arm is adopted
+/// (standings.hpp).
 constexpr double budget = 0.05;
 constexpr std::int64_t least_exchanges = 2;  // the first is not timed
 constexpr int reports_in_a_row = 2;          // one may be an outlier

@@ -87,8 +87,9 @@ std::optional<Arrival> Exchange::State::next(bool block) {
   return arrival;
 }
 
-/// A gap between two looks counts for little, as this rank may have been stopped; one between two calls for hardly
-/// anything, as it has computed.
+/// A gap between two looks counts for little, as this rank may have been stopped: it gives up after ten at
+/// the earliest. One between two calls counts for hardly anything, as the program computes in between: it
+/// gives up after a thousand.
 bool Exchange::State::advance_watching(bool block, bool is_first_look) {
   const double most_while_waiting_s = watchdog_s / 10;
   const double most_between_calls_s = watchdog_s / 1000;

@@ -17,8 +17,7 @@ namespace {
 /// What hangs on the user's communicator.
 using Holder = std::shared_ptr<PlanGroup>;
 
-constexpr std::array form_names = {"buffers", "array", "fields", "broadcast",
-                                   "none",    "halo",  "follow", "messages"};
+constexpr std::array form_names = {"buffers", "array", "fields", "none", "halo", "follow", "messages"};
 constexpr std::int64_t refused = -1;  // no code of a call is negative
 constexpr auto num_calls = static_cast<std::int64_t>(2 * form_names.size());
 

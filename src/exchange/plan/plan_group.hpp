@@ -25,7 +25,7 @@
 namespace nuice::mpi {
 
 /// What is bound; none: a plan is made; halo: one of these is made; follow: a plan is made from another.
-enum class Form { buffers, array, fields, broadcast, none, halo, follow, messages };
+enum class Form { buffers, array, fields, none, halo, follow, messages };
 
 struct BindCall {
   Form form;

@@ -21,7 +21,8 @@
 
 #include "exchange/bind/copies.hpp"
 #include "exchange/exec/exchange_state.hpp"
-#include "exchange/staging/mirror.hpp"
+#include "exchange/staging/drains.hpp"
+#include "exchange/staging/fills.hpp"
 
 namespace nuice::mpi {
 
@@ -59,7 +60,7 @@ class DeviceRun : public Run, public Copies {
   void carry_out_by(std::unique_ptr<Exchange::State> inner);
   const Mirror& sends() const { return parts_.sends; }
   const Mirror& receives() const { return parts_.receives; }
-  bool has_mirrors() const { return fills() || drains(); }
+  bool has_mirrors() const { return fills_.any() || drains_.any(); }
   /// Whether the device copies the message to itself, and the other exchange must not.
   bool copies_self() const { return !parts_.self.empty(); }
 
@@ -80,37 +81,16 @@ class DeviceRun : public Run, public Copies {
   void land(const Block& received) override;
 
  private:
-  /// Active at a time, an event each; the oldest is waited for.
-  static constexpr std::int64_t num_drains = 16;
-  /// A message that is here, or a part of it, and is drained with the next ones.
-  struct Pending {
-    Bytes begin;
-    Bytes end;
-  };
-  struct Landing {
-    Bytes come = 0;          // in one piece from the begin
-    Bytes drained = 0;       // likewise
-    bool is_listed = false;  // in landed_
-  };
   struct HandOver {
     std::size_t source;  // in the arrivals
     std::int64_t drain;  // the number of the one that it waits for
   };
 
-  bool fills() const { return parts_.sends.bytes() > 0; }
-  bool drains() const { return parts_.receives.bytes() > 0; }
   void begin_on_streams();
-  void fill_all();
   void copy_self();
   void finish_self();
-  Bytes filled_bytes() const { return num_filled_ == 0 ? 0 : fill_ends_[num_filled_ - 1]; }
-  void await_bytes(Bytes end);
-  void drain_landed();
   void take(const Arrival& arrival);
-  void drain_pending();
   void hand_over();
-  bool are_drained(bool block);
-  const device::Event& last_drain() const;
   bool take_next(bool may_wait, bool drains_at_once);
   bool go_on(bool block, bool until_arrival);
 
@@ -120,30 +100,18 @@ class DeviceRun : public Run, public Copies {
   const StreamUse& use_;
   Faults* faults_;
   bool is_given_up_ = false;
-  device::Stream out_;
-  device::Stream in_;
+  Fills fills_;
+  Drains drains_;
   device::Event begun_;
   device::Event self_copied_;
-  std::vector<Bytes> fill_ends_;                // of copies, ascending
-  std::vector<device::Event> filled_;           // by copy
-  std::vector<device::Event> drained_;          // cyclic
-  std::vector<std::size_t> ranges_of_partner_;  // of receives: indices, by partner
-  std::unique_ptr<Exchange::State> inner_;      // destroyed before what it sends from
+  std::unique_ptr<Exchange::State> inner_;  // destroyed before what it sends from
 
   // of the running exchange
-  std::size_t num_filled_ = 0;  // copies that are known to be over
   bool inner_is_over_ = true;
   Rank last_source_ = no_rank;
-  std::vector<Landing> landings_;    // by range
-  std::vector<std::size_t> landed_;  // ranges of which pieces have come in the last call of MPI
-  std::vector<Pending> pending_;
-  Bytes pending_bytes_ = 0;
-  bool has_taken_ = false;         // messages since the last drain
   std::vector<HandOver> waiting_;  // in the order of drains
   std::size_t num_handed_over_ = 0;
-  unsigned num_misses_ = 0;     // looks that found nothing
-  std::int64_t num_begun_ = 0;  // drains, ever
-  std::int64_t num_over_ = 0;   // that are known to be
+  unsigned num_misses_ = 0;  // looks that found nothing
   std::int64_t num_events_ = 0;
 };
 

@@ -69,18 +69,6 @@ void Engine::handle(const Event& event) {
       processors_[at(rank)].answered = true;
       advance(rank);
       break;
-    case EventKind::noted:
-      events_.push(interrupt(program_.moves[event.id].src, machine_.am_handler_s), EventKind::noted_read,
-                   event.id);
-      break;
-    case EventKind::grant:
-      events_.push(interrupt(program_.moves[event.id].src, machine_.am_handler_s), EventKind::grant_read,
-                   event.id);
-      break;
-    case EventKind::noted_read:
-    case EventKind::grant_read:
-      read_answer(event.id, event.kind == EventKind::grant_read);
-      break;
   }
 }
 
@@ -158,7 +146,7 @@ bool Engine::run_op(Rank rank, const Op& op) {
     case OpKind::meet:
       return meet(rank, op.id);
     case OpKind::serve:
-      return listing_ ? serve_granted(rank) : serve(rank);
+      return serve(rank);
   }
   return true;
 }
@@ -197,7 +185,7 @@ void Engine::take_from_inbox(Rank rank) {
   Processor& p = processors_[at(rank)];
   const TransferId id = p.inbox.front();
   p.inbox.pop_front();
-  double seconds = program_.moves[id].leads ? 0 : machine_.receive_overhead_s;
+  double seconds = machine_.receive_overhead_s;
   if (flights_[id].unexpected)
     seconds += machine_.copy_byte_s * static_cast<double>(program_.moves[id].bytes);
   seconds += program_.moves[id].packing_s;
@@ -322,7 +310,6 @@ void Engine::arrives(TransferId id) {
   record_.end_active(move.dst, now_);
   flight.arrived = true;
   flight.unexpected = !flight.posted;
-  if (listing_) part_arrived(move);
   if (!flight.posted) return;
   processors_[at(move.dst)].inbox.push_back(id);
   advance(move.dst);

@@ -22,8 +22,6 @@ namespace nuice::machine {
 struct Handshakes {
   std::vector<std::vector<TransferId>> to_send;  // every rank's messages in the order in which it tries them
   double retry_delay_s = 0;
-  bool listing = false;   // the receiver keeps a list
-  Bytes early_bytes = 0;  // of the list: as compile_drs_n() was told
 };
 
 class Engine : private Watcher {
@@ -94,15 +92,6 @@ class Engine : private Watcher {
     bool granted = false;
     double handler_until = 0;  // when it can take the next inquiry
     double refused_at = -1;    // the last time
-    // DRS_N with a list; `trying` is then the next to ask for
-    std::deque<TransferId> listed;        // as a receiver: the transfers that wait
-    std::uint32_t parts_to_come = 0;      // of messages that it has granted
-    Bytes bytes_to_come = 0;              // in these parts
-    std::uint32_t asked = no_transfer;    // as a sender: inquiry without an answer
-    std::deque<TransferId> may_send;      // granted
-    std::uint32_t message = no_transfer;  // being sent ...
-    std::uint32_t part = no_transfer;     // ... this part of it
-    std::size_t num_sent = 0;
   };
   Rank num_ranks() const { return static_cast<Rank>(processors_.size()); }
   static std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
@@ -141,17 +130,7 @@ class Engine : private Watcher {
   void inquiry(Rank rank);
   void release(Rank rank);
   double interrupt(Rank rank, double cost);
-
   void refused(Rank rank);
-
-  // handshakes with a list
-  bool serve_granted(Rank rank);
-  void begin_part(Rank rank, TransferId part, double seconds);
-  void inquiry_listed(Rank rank);
-  bool takes_another(const Processor& receiver) const;
-  void grant(TransferId message, double at_time);
-  void part_arrived(const Move& move);
-  void read_answer(TransferId message, bool granted);
 
   const Machine& machine_;
   Program program_;
@@ -162,8 +141,6 @@ class Engine : private Watcher {
   std::vector<Flight> flights_;
   double now_ = 0;
   double retry_delay_s_ = 0;
-  bool listing_ = false;
-  Bytes early_bytes_ = 0;
   std::uint64_t inquiries_ = 0;
   std::uint64_t refusals_ = 0;
 };

@@ -24,10 +24,6 @@ enum class EventKind : std::uint8_t {
   answer,        ///< id: rank that asked
   release,       ///< id: rank whose lock is reset
   retry,         ///< id: rank
-  noted,         ///< id: transfer whose sender hears that it has to wait
-  noted_read,    ///< the same, its handler is done
-  grant,         ///< id: transfer whose sender hears that it may send
-  grant_read,    ///< the same, its handler is done
 };
 
 struct Event {

@@ -12,8 +12,6 @@ namespace nuice::machine {
 
 void Engine::set_handshakes(Handshakes handshakes) {
   retry_delay_s_ = handshakes.retry_delay_s;
-  listing_ = handshakes.listing;
-  early_bytes_ = handshakes.early_bytes;
   for (std::size_t rank = 0; rank < processors_.size(); ++rank) {
     processors_[rank].to_send = std::move(handshakes.to_send[rank]);
   }
@@ -85,10 +83,6 @@ void Engine::finish_handshake(Processor& p) {
 
 /// The inquiry of `rank` reaches the receiver that it tries.
 void Engine::inquiry(Rank rank) {
-  if (listing_) {
-    inquiry_listed(rank);
-    return;
-  }
   Processor& asker = processors_[at(rank)];
   const Rank receiver = program_.moves[asker.to_send[asker.trying]].dst;
   asker.granted = !std::exchange(processors_[at(receiver)].locked, true);

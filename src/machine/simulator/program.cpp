@@ -208,26 +208,14 @@ Program compile(const CommMatrix& matrix, const Schedule& schedule, const Machin
   return program;
 }
 
-Program compile_drs_n(const CommMatrix& matrix, const Machine& machine, Bytes early_bytes) {
+Program compile_drs_n(const CommMatrix& matrix, const Machine& machine) {
   Program program;
   program.ops.resize(at(matrix.num_ranks()));
-  for (MessageId id = 0; id < matrix.num_messages(); ++id) {
+  for (MessageId id = 0; id < matrix.num_messages(); ++id)
     program.moves.push_back({matrix.src(id), matrix.dst(id), matrix.bytes(id)});
-    program.leader_of.push_back(id);
-  }
-  for (MessageId id = 0; early_bytes > 0 && id < matrix.num_messages(); ++id) {
-    if (matrix.bytes(id) <= early_bytes) continue;
-    program.leader_of[id] = static_cast<TransferId>(program.moves.size());
-    program.moves.push_back({.src = matrix.src(id), .dst = matrix.dst(id), .leads = true});
-    program.moves.back().bytes = matrix.bytes(id) - early_bytes;
-    program.moves[id].bytes = early_bytes;
-  }
   for (Rank rank = 0; rank < matrix.num_ranks(); ++rank) {
     Writer writer(machine, program, program.ops[at(rank)], 0);  // `serve` has its own
-    const auto received = matrix.received_by(rank);
-    writer.post(received);
-    for (const MessageId id : received)
-      if (program.leader_of[id] != id) writer.add(OpKind::post, program.leader_of[id]);
+    writer.post(matrix.received_by(rank));
     writer.add(OpKind::serve);
     writer.add(OpKind::wait_all);
   }

@@ -40,7 +40,6 @@ struct Move {
   bool together = false;      ///< Half of an exchange that both partners begin together.
   std::uint32_t missing = 0;  ///< Forwarded pieces that have not arrived at src.
   double packing_s = 0;       ///< Of pieces into one transfer, at both ends.
-  bool leads = false;         ///< First part of a message of DRS_N: the software is counted with the second.
 };
 
 struct Meeting {
@@ -54,15 +53,12 @@ struct Program {
   std::vector<std::vector<Op>> ops;                // by rank
   std::vector<std::vector<TransferId>> needed_by;  // by transfer; empty for schedules that forward nothing
   std::vector<Meeting> meetings;
-  std::vector<TransferId>
-      leader_of;  // DRS_N, by message: its first part, or the message itself where it has one part
 };
 
 Program compile(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine, Pace pace,
                 bool blocking_sends);
 
-/// All receives posted, then the handshakes; moves[i] is message i, or its last early_bytes (if not 0); what comes before
-/// these is a move behind those of the messages.
-Program compile_drs_n(const CommMatrix& matrix, const Machine& machine, Bytes early_bytes);
+/// All receives posted, then the handshakes; moves[i] is message i.
+Program compile_drs_n(const CommMatrix& matrix, const Machine& machine);
 
 }  // namespace nuice::machine

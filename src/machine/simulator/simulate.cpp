@@ -18,9 +18,6 @@ namespace {
 using machine::Engine;
 using machine::TransferId;
 
-constexpr core::Named<DrsWhenBusy> when_busy_names[] = {{"refuse", DrsWhenBusy::refuse},
-                                                        {"list", DrsWhenBusy::list}};
-
 void require_room(const CommMatrix& matrix, const Machine& machine) {
   require_valid(machine);
   const std::string reason = why_too_small(*machine.topology, matrix.num_ranks());
@@ -67,12 +64,6 @@ std::vector<double> slowdowns(const CommMatrix& matrix, const Machine& machine, 
 
 }  // namespace
 
-std::string_view when_busy_name(DrsWhenBusy when_busy) { return core::name_of(when_busy_names, when_busy); }
-
-DrsWhenBusy find_when_busy(std::string_view name) {
-  return core::require_row(when_busy_names, "way of a busy receiver", name).value;
-}
-
 Simulation simulate(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
                     const SimulationOptions& options) {
   require_room(matrix, machine);
@@ -97,16 +88,10 @@ Simulation simulate(const CommMatrix& matrix, const Schedule& schedule, const Ma
 
 Simulation simulate_drs_n(const CommMatrix& matrix, const Machine& machine, const DrsOptions& options) {
   require_room(matrix, machine);
-  if (options.early_bytes < 0) {
-    throw Error(ErrorCode::invalid_argument,
-                "drs_n: early_bytes is negative: " + std::to_string(options.early_bytes));
-  }
   if (machine.am_send_s + machine.am_latency_s + machine.am_handler_s <= 0) {
     throw Error(ErrorCode::not_applicable,
                 "drs_n: on the machine " + machine.name + " an active message takes no time");
   }
-  const bool listing = options.when_busy == DrsWhenBusy::list;
-  const Bytes early_bytes = listing ? options.early_bytes : 0;
   Random random(options.seed);
   std::vector<std::vector<TransferId>> to_send(static_cast<std::size_t>(matrix.num_ranks()));
   for (Rank rank = 0; rank < matrix.num_ranks(); ++rank) {
@@ -115,21 +100,12 @@ Simulation simulate_drs_n(const CommMatrix& matrix, const Machine& machine, cons
     list.assign(ids.begin(), ids.end());
     random.shuffle(std::span(list));
   }
-  machine::Program program = machine::compile_drs_n(matrix, machine, early_bytes);
-  std::vector<std::pair<MessageId, Bytes>> parts(program.moves.size());  // by transfer
-  for (MessageId id = 0; id < matrix.num_messages(); ++id) {
-    const TransferId leader = program.leader_of[id];
-    parts[leader] = {id, program.moves[leader].bytes};
-    parts[id] = {id, program.moves[id].bytes};
-  }
-  Engine engine(machine, std::move(program), slowdowns(matrix, machine, {.in = true}),
+  Engine engine(machine, machine::compile_drs_n(matrix, machine), slowdowns(matrix, machine, {.in = true}),
                 options.record_timeline);
-  engine.set_handshakes({.to_send = std::move(to_send),
-                         .retry_delay_s = options.retry_delay_s.value_or(machine.am_retry_s),
-                         .listing = listing,
-                         .early_bytes = early_bytes});
+  engine.set_handshakes(
+      {.to_send = std::move(to_send), .retry_delay_s = options.retry_delay_s.value_or(machine.am_retry_s)});
   std::vector<Bytes> delivered(matrix.num_messages());
-  Simulation result = engine.run([&](TransferId id) { delivered[parts[id].first] += parts[id].second; });
+  Simulation result = engine.run([&](TransferId id) { delivered[id] = matrix.bytes(id); });
   result.delivered = std::move(delivered);
   return result;
 }
