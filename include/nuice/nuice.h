@@ -249,7 +249,7 @@ NUICE_API int nuice_exchange_free(nuice_exchange** exchange);
  * Collective over comm. Arguments and results are those of MPI's calls of these names;
  * names that end in _c take 64-bit counts, as in MPI 4. The buffers must stay valid until nuice_free();
  * arrays of counts, displacements and types, and the types themselves, may be freed earlier. Blocks of 0
- * elements are no messages.
+ * elements are not messages.
  * info: MPI_INFO_NULL; or the key "nuice" with options ("scheduler=coloring watchdog=10s", docs/reference/options.md), equal on all
  * ranks; other keys are ignored. Without options the scheduler is auto.
  * Errors: invalid_argument for a negative count, receive blocks that overlap (found for types without gaps), a communicator without
@@ -425,7 +425,7 @@ NUICE_API int nuice_alltoallv_f(int call, const nuice_blocks_f* send, const nuic
 typedef struct nuice_received nuice_received;
 /** Collective over comm. Sends num_messages messages: message i has counts[i] elements, begins displs[i]
  * elements behind send, and goes to ranks[i]. Receives all messages to this rank, whose senders and sizes it
- * need not know. Several messages to one rank and messages to itself are allowed; 0 elements are no message.
+ * need not know. Several messages to one rank and messages to itself are allowed; 0 elements are not messages.
  * received: free it. Errors: as nuice::mpi::sparse_alltoallv (nuice/mpi/sparse_alltoallv.hpp). */
 NUICE_API int nuice_sparse_alltoallv(const void* send, int num_messages, const int ranks[],
                                      const int counts[], const int displs[], MPI_Datatype type, MPI_Comm comm,
@@ -571,7 +571,7 @@ NUICE_API const char* nuice_version(void);
 /** The MPI that this library was built with, which must be the program's: "openmpi", "mpich", "mpi_abi" (the ABI of MPI 5), or
  * "" without. Never NULL. */
 NUICE_API const char* nuice_mpi_name(void);
-/** "invalid_argument" for NUICE_ERR_INVALID_ARGUMENT; "unknown" for a number that is no status. Never NULL. */
+/** "invalid_argument" for NUICE_ERR_INVALID_ARGUMENT; "unknown" for a number that is not a status. Never NULL. */
 NUICE_API const char* nuice_status_name(int status);
 /** Entry `index` of a registry (schedulers, executors, or, with MPI, options of plans): its name and one line about it;
  * both are NULL behind the last entry, and must not be freed. Errors: invalid_argument for an unknown

@@ -100,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"\"88 us\"", "\"nan us\"", "bad.toml:4: start_up: 'nan us' does not begin with a number"},
         Wrong{"\"88 us\"", "\"1e999 us\"", "bad.toml:4: start_up"},
         Wrong{"\"88 us\"", "\"\"", "bad.toml:4: start_up: '' does not begin with a number"},
-        Wrong{"\"16 KiB\"", "\"0.3 B\"", "bad.toml:5: eager_limit is no whole number of bytes"},
+        Wrong{"\"16 KiB\"", "\"0.3 B\"", "bad.toml:5: eager_limit is not a whole number of bytes"},
         Wrong{"\"16 KiB\"", "\"1e30 B\"", "bad.toml:5: eager_limit is above 2^62 bytes"},
         Wrong{"\"4 MB/s\"", "\"0 MB/s\"", "bad.toml:7: bandwidth: '0 MB/s' must be above 0"},
         Wrong{"\"4 MB/s\"", "\"0 ns/B\"", "bad.toml:7: bandwidth must be above 0"},

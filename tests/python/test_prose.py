@@ -79,7 +79,7 @@ def test_pages_are_short_and_their_sentences_have_few_numbers(name: str) -> None
 
 
 def words(name: str) -> int:
-    """Bars of tables and dashes are no words."""
+    """Bars of tables and dashes are not words."""
     return len(re.findall(r"\S*\w\S*", (ROOT / name).read_text(encoding="utf-8")))
 
 

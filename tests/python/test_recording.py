@@ -162,7 +162,7 @@ def test_the_commands_say_what_is_wrong(tmp_path: Path) -> None:
 def test_a_program_without_mpi_is_named_and_its_status_kept(tmp_path: Path) -> None:
     done = run("run", "--record", tmp_path / "new", "--", "sh", "-c", "echo out; exit 7", status=7)
     assert done.stdout == "out\n"
-    assert "it is no MPI program" in done.stderr
+    assert "it is not an MPI program" in done.stderr
     assert find_library(RECORDER).name == "libnuice_record.so"
     assert mpi_of(Path(sys.executable).parent / "nuice-bench") in ("Open MPI", "MPICH")
     assert mpi_of(Path(__file__)) is None

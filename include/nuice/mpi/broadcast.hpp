@@ -48,8 +48,9 @@ class BroadcastPlan {
   /// Collective over parent, which is duplicated. Ranks outside the group must call it too, and have nothing
   /// to do afterwards. O(ranks) time; memory grows with the copies that this rank sends.
   /// Throws Error, the same on all ranks:
-  ///   invalid_argument  a root or member that is no rank, a member given twice, a negative size, an unknown
-  ///                     broadcaster, an executor of another pace, a null communicator or an intercommunicator
+  ///   invalid_argument  a root or member that is not a rank, a member given twice, a negative size, an unknown
+  ///                     broadcaster, an executor other than phased and async, a null communicator or an
+  ///                     intercommunicator
   ///   limit             more than max_bytes
   ///   mismatch          options that differ between ranks
   ///   state, mpi        as Plan

@@ -171,7 +171,7 @@ Exchange BroadcastPlan::State::bind(void* buffer, Bytes room) {
     check_buffer(table, buffer, room, info.bytes);
     if (const device::Location at = device::locate(buffer); at.is_on_device())
       throw Error(ErrorCode::not_applicable, rank_name(comm->rank()) + ": the buffer lies on " + at.name() +
-                                                 ", and broadcasts are of the host's memory");
+                                                 ", but broadcasts accept host memory only");
     exchange = std::make_unique<Exchange::State>();
     exchange->comm = comm;
     exchange->watches_deaths = tells_of_deaths();

@@ -70,7 +70,7 @@ std::vector<double> slowdowns(const CommMatrix& matrix, const Machine& machine, 
 std::string_view when_busy_name(DrsWhenBusy when_busy) { return core::name_of(when_busy_names, when_busy); }
 
 DrsWhenBusy find_when_busy(std::string_view name) {
-  return core::require_row(when_busy_names, "way of a busy receiver", name).value;
+  return core::require_row(when_busy_names, "mode of a busy receiver", name).value;
 }
 
 Simulation simulate(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
