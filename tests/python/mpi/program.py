@@ -101,10 +101,8 @@ def test_wrong_on_one_rank_only() -> None:
 
 def test_numbers_that_are_not_cut_off() -> None:
     """ctypes would send 2^70 bytes as none, and a rank of 2^32 as rank 0."""
-    must_fail(
-        nuice.Error, f"{2**70} does not fit into 64 bits", nuice.mpi.Plan, comm, {after: 2**70}
-    )
-    must_fail(nuice.Error, "rank: 4294967296 is beyond", nuice.mpi.Plan, comm, {2**32: 8})
+    must_fail(nuice.Error, f"{2**70} does not fit into 64 bits", nuice.mpi.Plan, comm, {after: 2**70})
+    must_fail(nuice.Error, "rank: 4294967296 does not fit", nuice.mpi.Plan, comm, {2**32: 8})
     must_fail(TypeError, "1.5 is not a whole number", nuice.mpi.Plan, comm, {after: 1.5})
     must_fail(
         nuice.Error,
