@@ -233,7 +233,7 @@ NUICE_API int nuice_exchange_is_under_way(const nuice_exchange* exchange, int* u
 /** Not collective. A string by name. executor: the one in use; shared_memory: how many messages use shared
  * memory, or why none does ("" if it is not requested); device: how buffers in GPU memory are transferred,
  * and why ("" without any); methods: with scheduler=auto or device=auto, the methods tried and their seconds
- * on the slowest rank ("coloring:async 0.136 s, bruck_kport:phased 0.345 s (out)"), else "". */
+ * on the slowest rank ("coloring:async 0.136 s, bruck_kport:phased 0.345 s (out)"; out: no longer tried), else "". */
 NUICE_API int nuice_exchange_text(const nuice_exchange* exchange, const char* name, const char** text);
 /** Collective, without waiting for other ranks. Sets *exchange to NULL; does nothing for NULL. Errors: state
  * while active. */
@@ -574,7 +574,7 @@ NUICE_API const char* nuice_mpi_name(void);
 /** "invalid_argument" for NUICE_ERR_INVALID_ARGUMENT; "unknown" for a number that is not a status. Never NULL. */
 NUICE_API const char* nuice_status_name(int status);
 /** Entry `index` of a registry (schedulers, executors, or, with MPI, options of plans): its name and one line about it;
- * both are NULL behind the last entry, and must not be freed. Errors: invalid_argument for an unknown
+ * both are NULL after the last entry, and must not be freed. Errors: invalid_argument for an unknown
  * registry or a negative index. */
 NUICE_API int nuice_table_row(const char* table, int64_t index, const char** name, const char** summary);
 
