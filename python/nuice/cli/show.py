@@ -123,7 +123,7 @@ def _hubs(matrix: CommMatrix, hubs: list[int]) -> str:
     from ..matrix_figures import MANY_PARTNERS
 
     if not hubs:
-        return f"none: no rank has more than {MANY_PARTNERS} times the median of partners"
+        return f"none: no rank has more than {MANY_PARTNERS} times the median number of partners"
     src, dst, sizes = matrix.src, matrix.dst, matrix.bytes
     named = [
         f"rank {rank} (median {_median(sizes[(src == rank) | (dst == rank)])})" for rank in hubs[:MOST_HUBS]
