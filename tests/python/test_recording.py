@@ -110,7 +110,7 @@ def test_the_verdict_says_where_nothing_is_to_be_gained(tmp_path: Path) -> None:
     on_two_hosts = load(tmp_path)
     write(tmp_path, 1, [], [], host="h0")
     on_one_host = load(tmp_path)
-    for size, what in ((65536, "a plan by auto goes through its memory"), (65537, "messages are long")):
+    for size, what in ((65536, "a plan by auto uses its shared memory"), (65537, "messages are long")):
         patterns = (Pattern(((1, size), (0, size + 1)), 10, 5.0),)
         assert what in verdict(exchange_of(patterns=patterns), on_one_host, None)
     assert "1.0% of the run" in verdict(exchange_of(share=0.01), on_one_host, None)

@@ -79,7 +79,7 @@ TEST(MatrixMarket, NamesTheLineOfWhatIsWrong) {
   bad(banner + "3 3 1\n1 2 5 6\n", "m.mtx:3", "row column value");
   bad(banner + "3 3 1\n1 2 -5\n", "m.mtx:3", "negative size -5");
   bad(banner + "3 3 1\n1 2 5.5\n", "m.mtx:3", "5.5 is not a whole number");
-  bad(banner + "3 3 1\n1 2 5.0\n", "m.mtx:3", "no integer");
+  bad(banner + "3 3 1\n1 2 5.0\n", "m.mtx:3", "not an integer");
   bad(banner + "3 3 1\n1 2 +\n", "m.mtx:3", "\"+\" is not a size");
   bad(banner + "3 3 1\n1 2 +-7\n", "m.mtx:3", "\"+-7\" is not a size");
   bad(banner + "3 3 1\n1 2 ++7\n", "m.mtx:3", "\"++7\" is not a size");
@@ -95,8 +95,8 @@ TEST(MatrixMarket, NamesTheLineOfWhatIsWrong) {
   bad("%%MatrixMarket matrix coordinate integer symmetric\n3 3 1\n1 2 5\n", "m.mtx:3", "above the diagonal");
   bad(real + "3 3 1\n1 2 9007199254740993.0\n", "m.mtx:3", "may be rounded");
   bad(real + "3 3 1\n1 2 9.007199254740993e15\n", "m.mtx:3", "may be rounded");
-  bad(real + "3 3 1\n1 2 5.00000000000000000001\n", "m.mtx:3", "no whole number");
-  bad(real + "3 3 1\n1 2 4.9999999999999999999999e3\n", "m.mtx:3", "no whole number");
+  bad(real + "3 3 1\n1 2 5.00000000000000000001\n", "m.mtx:3", "not a whole number");
+  bad(real + "3 3 1\n1 2 4.9999999999999999999999e3\n", "m.mtx:3", "not a whole number");
   bad(real + "3 3 1\n1 2 1e-400\n", "m.mtx:3", "no size");
   bad("%%MatrixMarket matrix coordinate real symmetric\n3 7 1\n1 5 1\n", "m.mtx:2",
       "symmetric matrix is square");

@@ -139,7 +139,7 @@ TEST_F(NetworkFiles, BadGraphsAreRefusedWithTheirLine) {
   expect_graph_error("rank a\nrank a\n", {"a.net:3: \"a\" is declared twice"});
   expect_graph_error("rank a\nswitch ,\n", {"a.net:3: a name is missing"});
   expect_graph_error("rank\n", {"a.net:2: expected \"rank NAME...\""});
-  expect_graph_error("rank a b\nedge a b\n", {"a.net:3: \"edge\" is none of"});
+  expect_graph_error("rank a b\nedge a b\n", {"a.net:3: \"edge\" is not one of"});
   expect_graph_error("rank a b\ncable a\n", {"a.net:3: expected \"cable A B [CAPACITY]\""});
   expect_graph_error("rank a b\ncable a c\n", {"a.net:3: no rank or switch is called \"c\""});
   expect_graph_error("rank a b\ncable a b 0\n", {"a.net:3: \"0\" is not a capacity above 0"});

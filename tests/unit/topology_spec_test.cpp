@@ -31,7 +31,7 @@ TEST(Specs, BadOnesAreErrorsOfOneLine) {
   EXPECT_ERROR(make_topology("cm5:1.5"), invalid_argument, {"\"1.5\""});
   EXPECT_ERROR(make_topology("dragonfly:a=4,h=2"), invalid_argument, {"a=, h= and p= must be given"});
   EXPECT_ERROR(make_topology("dragonfly:a=4,h=2,p=2,a=4"), invalid_argument, {"\"a=\" is given twice"});
-  EXPECT_ERROR(make_topology("dragonfly:a=4,h=2,p=2,q=2"), invalid_argument, {"\"q=2\" is none of"});
+  EXPECT_ERROR(make_topology("dragonfly:a=4,h=2,p=2,q=2"), invalid_argument, {"\"q=2\" is not one of"});
   EXPECT_ERROR(make_topology("dragonfly:a=4,h=2,p=2,g=10"), invalid_argument,
                {"10 groups", "reach 8 others"});
   EXPECT_ERROR(make_topology("dragonfly:a=4,h=2,p=2,paths=0"), invalid_argument, {"\"0\""});
@@ -42,7 +42,7 @@ TEST(Specs, BadOnesAreErrorsOfOneLine) {
   EXPECT_ERROR(make_topology("file:/no/such/file.net"), io, {"/no/such/file.net"});
   EXPECT_ERROR(make_topology("slurm:x.conf,thin=0"), invalid_argument, {"\"0\" is not a capacity above 0"});
   EXPECT_ERROR(make_topology("slurm:x.conf,hosts="), invalid_argument,
-               {"none of hosts=FILE, thin=T, name=TOPOLOGY"});
+               {"not one of hosts=FILE, thin=T, name=TOPOLOGY"});
 }
 
 TEST(Specs, TooSmallIsOneSentence) {

@@ -93,7 +93,7 @@ def test_wrong_buffers_on_all_ranks() -> None:
         must_fail(BufferError, "read-only", plan.bind, good, memoryview(bytearray(80)).toreadonly())
         must_fail(ValueError, "the receive buffer has 40 bytes", plan.bind, good, array.array("f", [0] * 10))
         must_fail(BufferError, "Python objects", plan.bind, np.array([None] * 10), good)
-        must_fail(TypeError, "no buffer", plan.bind, 3.5, good)
+        must_fail(TypeError, "not a buffer", plan.bind, 3.5, good)
         must_fail(ValueError, "2 send buffers for 1 partners", plan.bind, [good, good], good)
         must_fail(ValueError, "2 counts for 1 partners", plan.bind, [good, (5, 5), "d"], good)
         must_fail(ValueError, "extend beyond a buffer of 80 bytes", plan.bind, [good, ([10], [5]), "d"], good)

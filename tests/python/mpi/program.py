@@ -300,7 +300,7 @@ def test_who_was_wrong_is_said() -> None:
     if size > 1 and rank != 1:
         must_fail(nuice.Error, "rank 1: ", nuice.mpi.Plan, comm, {})
     elif size > 1:
-        must_fail(TypeError, "no whole number", nuice.mpi.Plan, comm, {0: None})
+        must_fail(TypeError, "not a whole number", nuice.mpi.Plan, comm, {0: None})
 
 
 def wait_when_nobody_else_is_in_it(exchange: nuice.mpi.Exchange) -> None:
