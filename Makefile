@@ -227,7 +227,7 @@ bench-advance: build
 HEFFTE_SRC ?=
 bench-programs: build
 	NUICE_PROGRAMS=1 tools/setup.sh
-	$(BIN)/python bench/run.py unchanged --programs lammps,spectral,silicon,poisson,partition,sparse --settings rcvbuf=4k+eager=1m \
+	$(BIN)/python bench/run.py unchanged --programs lammps,spectral,spectral128,silicon,poisson,partition,sparse --settings rcvbuf=4k+eager=1m \
 	  $(if $(HEFFTE_SRC),--heffte $(HEFFTE_SRC))
 
 CXX_FILES = $$(git ls-files '*.cpp' '*.hpp' '*.c' '*.h')

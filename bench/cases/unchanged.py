@@ -72,8 +72,8 @@ def lammps(folder):
     return ["lmp", "-in", str(INPUTS / "lammps.in"), "-log", "none"]
 
 
-def spectral(folder):
-    return ["/usr/bin/python3", str(INPUTS / "spectral.py"), "64", "8"]
+def spectral(points, steps):
+    return lambda folder: ["/usr/bin/python3", str(INPUTS / "spectral.py"), str(points), str(steps)]
 
 
 def silicon(folder):
@@ -149,14 +149,14 @@ DOLFINX = {
     "needs": "dolfinx-scaling-test",
     "own_s": r"PETSc Krylov solver +\| +1 +(\S+)",
 }
+MPI4PY_FFT = {"results": r"^energy .*$", "needs": MPIEXEC, "own_s": r"steps took (\S+)"}
 LAMMPS_LOOP = r"Loop time of (\S+)"
 PROGRAMS = {
     "lammps": Program(
         lammps, "Alltoallv: pppm of 32,768 ions", r"^ +\d+ +-?[\d.]+ +-.*$", "lmp", own_s=LAMMPS_LOOP
     ),
-    "spectral": Program(
-        spectral, "Alltoallw: mpi4py-fft, 64^3", r"^energy .*$", MPIEXEC, own_s=r"steps took (\S+)"
-    ),
+    "spectral": Program(spectral(64, 8), "Alltoallw: mpi4py-fft, 64^3", **MPI4PY_FFT),
+    "spectral128": Program(spectral(128, 2), "Alltoallw: mpi4py-fft, 128^3", **MPI4PY_FFT),
     "silicon": Program(silicon, "Alltoall, small: Quantum ESPRESSO", r"^! +total energy.*$", "pw.x"),
     "poisson": Program(poisson, "Neighbor_alltoallv: DOLFINx", **DOLFINX),
     "halo": Program(halo, "Ineighbor_alltoallv: DOLFINx, PETSc", **DOLFINX),

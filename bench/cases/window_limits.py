@@ -3,7 +3,7 @@
 
 connections: processor time of the library's thread where a process has 1,000 connections and 16 of them
   receive (bench/flow_programs/connections.cpp, 2 hosts), as a share of one core.
-unexpected: memory of a rank that computes for 10 s while all others send it 1,000 KiB each, just short enough
+unexpected: memory of a rank that computes for 10 s while all others send it 512 KiB each, just short enough
   to be sent without asking, above what it had before; with `nuice run`, and without
   (bench/flow_programs/unexpected.cpp, 16 hosts with 4 ranks each).
 steady: the 95th percentile of 40 exchanges over their median, without windows and with them.
@@ -51,7 +51,7 @@ def connections(options):
 
 def unexpected(options):
     with network("--preset", "fast", "--ranks-per-host", "4") as where:
-        words = [program_of(options, "unexpected"), 1000 * KIB, 10]
+        words = [program_of(options, "unexpected"), 512 * KIB, 10]
 
         def grown(prefix):
             (row,) = objects(where.run([*prefix, *words]).stdout)

@@ -20,23 +20,11 @@ constexpr std::size_t most_closed = 4096;
 
 constexpr int bits_of_word = 64;
 
-/// Looks: about a quarter of a second of traffic.
-constexpr int looks_of_a_period = 64;
-
 double steady_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace
-
-int Governor::Crowd::add(int num_senders) {
-  if (++looks_ == looks_of_a_period) {
-    before_ = now_;
-    now_ = looks_ = 0;
-  }
-  now_ = std::max(now_, num_senders);
-  return most();
-}
 
 Governor::Governor() : table_(most_descriptors), woken_(most_descriptors / bits_of_word) {}
 
@@ -149,7 +137,7 @@ bool Governor::judge(Port& port, double now_s) {
   report.lost_segments = port.all.lost_segments - before.lost_segments;
   report.segment_bytes = port.segment_bytes;
   report.round_trip_s = port.round_trip_s;
-  report.num_senders = port.crowd.add(port.all.num_senders);
+  report.num_senders = port.senders.add(port.all.num_senders);
   if (now_s - port.last_s < idle_after_s) {
     report.timed_s = now_s - port.last_s;
     report.timed_segments = report.segments;
@@ -159,7 +147,7 @@ bool Governor::judge(Port& port, double now_s) {
   port.window.add(report);
   if (!was_limited && port.window.is_limited()) port.limited_since_s = now_s;
   const std::int64_t bytes_before = std::exchange(port.divided_bytes, port.window.bytes());
-  const int number_before = std::exchange(port.divided_by, port.crowd.most());
+  const int number_before = std::exchange(port.divided_by, port.senders.value());
   return bytes_before != port.divided_bytes || number_before != port.divided_by;
 }
 
@@ -206,7 +194,7 @@ void Governor::apply(Connection& connection, double now_s) {
   }
   const std::int64_t segment_bytes = std::max<std::int64_t>(connection.counts.segment_bytes, 1);
   const bool receives = connection.last_s == now_s;
-  const std::int64_t share = port.window.share_bytes(port.crowd.most(), segment_bytes);
+  const std::int64_t share = port.window.share_bytes(port.senders.value(), segment_bytes);
   port.share_bytes = share;
   if (!receives && share == connection.share_bytes) return;
   connection.share_bytes = share;

@@ -74,23 +74,11 @@ class Governor {
     double last_s = 0;            // when bytes were last seen
     std::int64_t share_bytes = Window::unlimited;
   };
-  /// The most senders that were active at once, in this and the last period. A window that shrinks delays acknowledgements until the
-  /// process reads (Linux acknowledges at once only while the window does not get smaller), so shares change rarely.
-  class Crowd {
-   public:
-    int add(int num_senders);
-    int most() const { return std::max({now_, before_, 1}); }
-
-   private:
-    int now_ = 0;
-    int before_ = 0;
-    int looks_ = 0;
-  };
   struct Port {
     explicit Port(const std::string& of) : address(of), host(of) {}
     std::string address;
     Window window;
-    Crowd crowd;
+    MostSenders senders;
     SharedPort host;
     SharedPort::Counts own;
     SharedPort::Counts all;  // of the host's processes

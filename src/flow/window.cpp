@@ -207,4 +207,15 @@ std::int64_t Window::share_bytes(int num_senders, std::int64_t segment_bytes) co
   return std::max(least_segments_ * segment_bytes, part / segment_bytes * segment_bytes);
 }
 
+int MostSenders::add(int num_senders) {
+  if (++looks_ == looks_of_a_period) {
+    of_last_period_ = of_this_period_;
+    of_this_period_ = looks_ = 0;
+  }
+  of_this_period_ = std::max(of_this_period_, num_senders);
+  return value();
+}
+
+int MostSenders::value() const { return std::max({of_this_period_, of_last_period_, 1}); }
+
 }  // namespace nuice::flow

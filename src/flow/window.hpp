@@ -99,4 +99,21 @@ class Window {
   int patience_ = first_patience;  // calm judgements before more is tried
 };
 
+/// The most senders that were active at once, in this and the last period. A window is divided by it, so shares change rarely: one that
+/// shrinks delays acknowledgements until the process reads (Linux acknowledges at once only while the window does not get smaller).
+class MostSenders {
+ public:
+  static constexpr int looks_of_a_period = 64;  // about a quarter of a second of traffic
+
+  /// At one look. Returns value().
+  int add(int num_senders);
+  /// At least 1.
+  int value() const;
+
+ private:
+  int of_this_period_ = 0;
+  int of_last_period_ = 0;
+  int looks_ = 0;
+};
+
 }  // namespace nuice::flow

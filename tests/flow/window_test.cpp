@@ -274,5 +274,16 @@ TEST(FlowWindow, FollowsAPortThatGetsSlowerAndFasterAgain) {
   EXPECT_GE(port.run(0.5, &window), 0.9);
 }
 
+TEST(FlowWindow, IsDividedByTheMostSendersOfThisAndTheLastPeriod) {
+  MostSenders senders;
+  EXPECT_EQ(senders.value(), 1);
+  EXPECT_EQ(senders.add(0), 1);
+  EXPECT_EQ(senders.add(8), 8);
+  for (int i = 2; i < 2 * MostSenders::looks_of_a_period - 1; ++i)
+    EXPECT_EQ(senders.add(3), 8) << "at look " << i;
+  EXPECT_EQ(senders.add(3), 3);
+  EXPECT_EQ(senders.add(9), 9);
+}
+
 }  // namespace
 }  // namespace nuice::flow

@@ -146,10 +146,10 @@ def test_the_command_reports(tmp_path: Path) -> None:
 
 def test_the_command_sets_what_the_user_has_not(tmp_path: Path) -> None:
     show = ["sh", "-c", "echo $OMPI_MCA_btl_tcp_eager_limit $OMPI_MCA_btl_tcp_max_send_size"]
-    assert nuice("run", "--", *show).stdout == "1048576 2097152\n"
+    assert nuice("run", "--", *show).stdout == "528384 2097152\n"
     assert nuice("run", "--", *show, OMPI_MCA_btl_tcp_eager_limit="7").stdout == "7 2097152\n"
     assert nuice("run", "--off", "--", *show).stdout == "\n"
-    assert "OMPI_MCA_btl_tcp_eager_limit=1048576" in nuice("run", "--print-settings").stdout
-    assert "OMPI_MCA_btl_tcp_eager_limit=1048576" in nuice("run", "--verbose", "--", "true").stderr
+    assert "OMPI_MCA_btl_tcp_eager_limit=528384" in nuice("run", "--print-settings").stdout
+    assert "OMPI_MCA_btl_tcp_eager_limit=528384" in nuice("run", "--verbose", "--", "true").stderr
     assert nuice("run", "--", "sh", "-c", "exit 7").returncode == 7
     assert "no program" in nuice("run").stderr

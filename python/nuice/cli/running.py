@@ -23,10 +23,11 @@ WINDOWS = "libnuice_flow.so"
 LAUNCHERS = ("mpiexec", "mpirun", "orterun", "prterun")
 
 # A message above the eager limit waits for an answer of its receiver, and that waits behind other data in a
-# queue. Up to 1 MiB it goes at once: the window of its connection bounds what is in flight.
+# queue. Up to 512 KiB (and MPI's header) it goes at once: the window of its connection bounds what is in
+# flight. Open MPI holds such a message twice until its receive is posted: of 64 senders 64 MiB at most.
 SETTINGS = {
-    "OMPI_MCA_btl_tcp_eager_limit": "1048576",
-    "OMPI_MCA_btl_tcp_rndv_eager_limit": "1048576",
+    "OMPI_MCA_btl_tcp_eager_limit": "528384",
+    "OMPI_MCA_btl_tcp_rndv_eager_limit": "528384",
     "OMPI_MCA_btl_tcp_max_send_size": "2097152",
 }
 
