@@ -167,7 +167,7 @@ def _is_open_mpi(launcher: str) -> bool:
 
 
 def find_library(name: str) -> Path:
-    """Where `make build` or an installation puts it. Raises Error io if it is not there."""
+    """The path at which `make build` or an installation puts it. Raises Error io if it is not there."""
     named = os.environ.get("NUICE_PRELOAD_LIBRARIES")
     folder = Path(named) if named else Path(sys.executable).parent.parent / "lib" / "nuice"
     path = folder / name
