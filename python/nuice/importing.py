@@ -75,7 +75,7 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Imported:
-    """exchanges: those with the most bytes first. call_sites: the report's sums for each call site, if it has them."""
+    """exchanges: those with the most bytes first. call_sites: sums per call site, if the report has them."""
 
     ranks: int
     exchanges: tuple[Exchange, ...]

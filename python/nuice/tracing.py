@@ -146,7 +146,7 @@ class ExchangeTrace:
         return Run(parts, begin_s, seconds, complete)
 
     def matrix(self) -> CommMatrix:
-        """The bytes that the plan carries, except messages of ranks to themselves. Not for plans that forward."""
+        """The bytes that the plan carries, except messages of ranks to themselves. Not if plans forward."""
         sizes: dict[tuple[int, int], int] = defaultdict(int)
         for rank, rows in self.entries.items():
             for _, to, size, _, _ in rows.tolist():
