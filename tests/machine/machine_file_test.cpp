@@ -108,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"topology = \"hypercube:4\"", "", "the key 'topology' is missing"},
         Wrong{"hypercube:4", "hypercube:x", "bad.toml:2: topology"},
         Wrong{"\"paired\"", "\"both\"", "bad.toml:8: unknown duplex \"both\"; known: full, paired, half"},
-        Wrong{"\"circuit\"", "7", "bad.toml:10: switching is text in quotes"},
+        Wrong{"\"circuit\"", "7", "bad.toml:10: switching must be a string in quotes"},
         Wrong{"packet_payload = \"16 B\"", "", "bad.toml:12: packet_header without packet_payload"},
         Wrong{"[memory]", "[memory]\nslowdown = 0.5", "bad.toml:14: slowdown is not in 1..1e9"},
         Wrong{"[memory]", "[memory]\nslowdown = 2", "bad.toml:14: slowdown needs a limit"},

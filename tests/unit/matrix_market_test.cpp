@@ -97,7 +97,7 @@ TEST(MatrixMarket, NamesTheLineOfWhatIsWrong) {
   bad(real + "3 3 1\n1 2 9.007199254740993e15\n", "m.mtx:3", "may be rounded");
   bad(real + "3 3 1\n1 2 5.00000000000000000001\n", "m.mtx:3", "not a whole number");
   bad(real + "3 3 1\n1 2 4.9999999999999999999999e3\n", "m.mtx:3", "not a whole number");
-  bad(real + "3 3 1\n1 2 1e-400\n", "m.mtx:3", "no size");
+  bad(real + "3 3 1\n1 2 1e-400\n", "m.mtx:3", "not a size");
   bad("%%MatrixMarket matrix coordinate real symmetric\n3 7 1\n1 5 1\n", "m.mtx:2",
       "symmetric matrix is square");
   EXPECT_ERROR(read(banner + "3 3 2\n1 2 5\n1 2 5\n"), ErrorCode::invalid_argument,
