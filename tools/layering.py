@@ -23,7 +23,7 @@ PLANNING = {
     "exchange/bind",
 }
 EXECUTORS = {"core", "device", "mpi", "exchange", "exchange/bind", "exchange/exec"}
-# Which folders of src/ (and of am/src/) a folder may include from, besides itself; folders below one that is
+# Which folders of src/ (and of am/src/) a folder may include from, itself aside; folders below one that is
 # not listed belong to it.
 ALLOWED = {
     "core": set(),

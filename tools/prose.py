@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Finds the words of tools/prose.txt in documents, comments and strings.
 
-    tools/prose.py [FILE...]   prints FILE:LINE: found -> what to write; without files, of all finished ones
-    tools/prose.py --update    writes tools/prose_todo.txt: the files with findings, which must become fewer
+    tools/prose.py [FILE...]   prints FILE:LINE: found -> what to write; without files, of all files
 
 The test tests/python/test_prose.py runs it.
 """
@@ -19,7 +18,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-TODO = ROOT / "tools/prose_todo.txt"
 C_LIKE = {".hpp", ".cpp", ".h", ".c", ".inc"}
 FORTRAN = {".f90", ".F90"}
 C_TEXT = re.compile(
@@ -100,23 +98,9 @@ def files() -> list[str]:
     ]
 
 
-def todo() -> list[str]:
-    lines = TODO.read_text(encoding="utf-8").split("\n") if TODO.exists() else []
-    return [line for line in lines if line and not line.startswith("#")]
-
-
 def main(words: list[str]) -> int:
-    if words == ["--update"]:
-        left = [name for name in files() if findings(ROOT / name)]
-        head = (
-            "# Files with findings of tools/prose.py. After a rewrite run `python tools/prose.py --update`.\n"
-        )
-        TODO.write_text(head + "".join(f"{name}\n" for name in left), encoding="utf-8")
-        print(f"{len(left)} files are still to be rewritten")
-        return 0
-    waiting = set(todo())
     failed = False
-    for name in words or [name for name in files() if name not in waiting]:
+    for name in words or files():
         for line, found, use in findings(ROOT / name):
             print(f"{name}:{line}: {found} -> {use}")
             failed = True

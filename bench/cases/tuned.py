@@ -17,7 +17,7 @@ best of a pattern, but --finalists at most, and the best on average, get --reps 
 0: all get --reps. Cells that are in the file of --json are not run again, so a long sweep can be run in
 pieces (--minutes).
 
-A setting NAME:PARTS is no tuning but a column of its own, such as governor:LD_PRELOAD=/lib/g.so+eager=1m.
+A setting NAME:PARTS is not a tuning but a column of its own, such as governor:LD_PRELOAD=/lib/g.so+eager=1m.
 Variables that the MPI in use does not know are named, and their settings skipped.
 """
 

@@ -83,7 +83,7 @@ class _List(argparse.Action):
         words = [word for value in values for word in value.split(",") if word]
         for word in words:
             if self.allowed and word not in self.allowed:
-                parser.error(f"{option_string}: {word} is none of {', '.join(self.allowed)}")
+                parser.error(f"{option_string}: {word} is not one of {', '.join(self.allowed)}")
         try:
             setattr(namespace, self.dest, [self.kind(word) for word in words])
         except ValueError:

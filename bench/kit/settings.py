@@ -68,7 +68,7 @@ def number(text: str) -> int:
 
 
 def setting(word: str, mpi: str) -> Setting:
-    """mpi: a row of KNOBS. Raises UnknownKnob; Failed for what is no setting."""
+    """mpi: a row of KNOBS. Raises UnknownKnob; Failed for what is not a setting."""
     name, colon, text = word.partition(":") if re.match(r"[a-z0-9_-]+:", word) else (word, "", word)
     environment, words = dict(CHOSEN.get(mpi, {})), ()
     for part in text.split("+"):
@@ -77,7 +77,7 @@ def setting(word: str, mpi: str) -> Setting:
             continue
         if not equals:
             raise Failed(
-                f"{word}: {part} is no setting: installed, KNOB=BYTES, VARIABLE=VALUE or with=COMMAND"
+                f"{word}: {part} is not a setting: installed, KNOB=BYTES, VARIABLE=VALUE or with=COMMAND"
             )
         if key == "with":
             words += tuple(value.split())

@@ -48,7 +48,7 @@ struct Heading {
   std::uint16_t source_port = 0;  ///< 0 for a fragment, and where there are none.
   std::uint16_t destination_port = 0;
 };
-/// Nothing if it is no IPv4 to one host.
+/// Nothing if it is not IPv4 to one host.
 std::optional<Heading> read_heading(std::span<const std::byte> frame);
 
 }  // namespace nuice::lossless

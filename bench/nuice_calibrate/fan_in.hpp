@@ -13,7 +13,7 @@ namespace nuice::calibrate {
 inline constexpr Bytes least_fan_bytes = 1U << 12;
 inline constexpr Bytes most_fan_bytes = 1U << 16;  // what programs exchange
 inline constexpr double most_fan_s = 0.5;          // of all senders, sharing the port
-inline constexpr double least_timeout_s = 0.02;    // an excess below is no time-out of a transport,
+inline constexpr double least_timeout_s = 0.02;    // an excess below is not a time-out of a transport,
 inline constexpr double least_excess = 0.5;        // nor one that is a smaller part of the time
 inline constexpr double least_loss = 0.05;         // below it is noise
 

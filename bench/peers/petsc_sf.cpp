@@ -117,7 +117,7 @@ class Forest {
   double set_up_s_ = 0;
 };
 
-/// MPI connects ranks when they first send each other something: that is no type's set-up.
+/// MPI connects ranks when they first send each other something: that is not a type's set-up.
 void connect() {
   const auto size = static_cast<std::size_t>(nuice::mpi::world_size());
   std::vector<double> from(size * 1024), to(size * 1024);

@@ -12,7 +12,7 @@
 namespace {
 
 constexpr long max_ranks = 1 << 16;
-/// Bytes now and the most so far, of all and of the program's own. The last one: of what is no rank.
+/// Bytes now and the most so far, of all and of the program's own. The last one: of what is not a rank.
 long long accounts[max_ranks + 1][4];
 
 bool has_begun = false;  // the simulation: there are ranks

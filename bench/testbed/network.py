@@ -129,7 +129,7 @@ def why_not() -> str:
         return f"network namespaces cannot be made here: {made.stderr.strip()}"
     used = subprocess.run(["ip", "-n", probe, "link", "set", "lo", "up"], capture_output=True, text=True)
     subprocess.run(["ip", "netns", "del", probe], capture_output=True)
-    if used.returncode:  # a root that is no mount point: mount --bind it onto itself before chroot
+    if used.returncode:  # a root that is not a mount point: mount --bind it onto itself before chroot
         return f"network namespaces cannot be entered here, as in some chroots: {used.stderr.strip()}"
     return ""
 

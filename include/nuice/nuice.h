@@ -233,7 +233,7 @@ NUICE_API int nuice_exchange_is_under_way(const nuice_exchange* exchange, int* u
 /** Not collective. A string by name. executor: the one in use; shared_memory: how many messages use shared
  * memory, or why none does ("" if it is not requested); device: how buffers in GPU memory are transferred,
  * and why ("" without any); methods: with scheduler=auto or device=auto, the methods tried and their seconds
- * on the slowest rank ("coloring:async 0.136 s, bruck_kport:phased 0.345 s (out)"), else "". */
+ * on the slowest rank ("coloring:async 0.136 s, bruck_kport:phased 0.345 s (out)"; out: no longer tried), else "". */
 NUICE_API int nuice_exchange_text(const nuice_exchange* exchange, const char* name, const char** text);
 /** Collective, without waiting for other ranks. Sets *exchange to NULL; does nothing for NULL. Errors: state
  * while active. */
@@ -249,7 +249,7 @@ NUICE_API int nuice_exchange_free(nuice_exchange** exchange);
  * Collective over comm. Arguments and results are those of MPI's calls of these names;
  * names that end in _c take 64-bit counts, as in MPI 4. The buffers must stay valid until nuice_free();
  * arrays of counts, displacements and types, and the types themselves, may be freed earlier. Blocks of 0
- * elements are no messages.
+ * elements are not messages.
  * info: MPI_INFO_NULL; or the key "nuice" with options ("scheduler=coloring watchdog=10s", docs/reference/options.md), equal on all
  * ranks; other keys are ignored. Without options the scheduler is auto.
  * Errors: invalid_argument for a negative count, receive blocks that overlap (found for types without gaps), a communicator without
@@ -425,7 +425,7 @@ NUICE_API int nuice_alltoallv_f(int call, const nuice_blocks_f* send, const nuic
 typedef struct nuice_received nuice_received;
 /** Collective over comm. Sends num_messages messages: message i has counts[i] elements, begins displs[i]
  * elements behind send, and goes to ranks[i]. Receives all messages to this rank, whose senders and sizes it
- * need not know. Several messages to one rank and messages to itself are allowed; 0 elements are no message.
+ * need not know. Several messages to one rank and messages to itself are allowed; 0 elements are not messages.
  * received: free it. Errors: as nuice::mpi::sparse_alltoallv (nuice/mpi/sparse_alltoallv.hpp). */
 NUICE_API int nuice_sparse_alltoallv(const void* send, int num_messages, const int ranks[],
                                      const int counts[], const int displs[], MPI_Datatype type, MPI_Comm comm,
@@ -571,10 +571,10 @@ NUICE_API const char* nuice_version(void);
 /** The MPI that this library was built with, which must be the program's: "openmpi", "mpich", "mpi_abi" (the ABI of MPI 5), or
  * "" without. Never NULL. */
 NUICE_API const char* nuice_mpi_name(void);
-/** "invalid_argument" for NUICE_ERR_INVALID_ARGUMENT; "unknown" for a number that is no status. Never NULL. */
+/** "invalid_argument" for NUICE_ERR_INVALID_ARGUMENT; "unknown" for a number that is not a status. Never NULL. */
 NUICE_API const char* nuice_status_name(int status);
 /** Entry `index` of a registry (schedulers, executors, or, with MPI, options of plans): its name and one line about it;
- * both are NULL behind the last entry, and must not be freed. Errors: invalid_argument for an unknown
+ * both are NULL after the last entry, and must not be freed. Errors: invalid_argument for an unknown
  * registry or a negative index. */
 NUICE_API int nuice_table_row(const char* table, int64_t index, const char** name, const char** summary);
 

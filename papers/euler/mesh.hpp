@@ -100,7 +100,7 @@ inline void require_boundary(const Mesh& mesh, const std::string& name) {
   for (const BoundaryEdge& given : mesh.boundary) {
     const auto found = count.find(edge_of(given.a, given.b));
     if (found == count.end() || found->second != 1)
-      kit::refuse("{}: {} is no boundary edge, or is given twice", name, text(edge_of(given.a, given.b)));
+      kit::refuse("{}: {} is not a boundary edge, or is given twice", name, text(edge_of(given.a, given.b)));
     found->second = 2;
   }
   for (const auto& [edge, triangles] : count)

@@ -51,7 +51,7 @@ def select(wanted: Iterable[str]) -> list[str]:
     for word in words:
         found = [name for name in names() if name == word or name.startswith(f"{word}-")]
         if not found:
-            raise Error(f"{word!r} is no table or figure: there are {', '.join(names())}")
+            raise Error(f"{word!r} is not a table or figure: there are {', '.join(names())}")
         chosen += found
     return list(dict.fromkeys(chosen)) if words else names()
 

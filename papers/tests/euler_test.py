@@ -122,8 +122,10 @@ class Refuses(ProgramTest):
         refused("triangle 0 has point 4 of 4", mesh_text(square, [(0, 1, 4)], rim))
         refused("point 4 has no triangle", mesh_text([*square, (5, 5)], two, rim))
         refused("edge 0 - 3 is at the boundary", mesh_text(square, two, rim[:3]))
-        refused("edge 0 - 2 is no boundary edge", mesh_text(square, two, [*rim, (0, 2, "wall")]))
-        refused("edge 0 - 1 is no boundary edge, or is given twice", mesh_text(square, two, [*rim, rim[0]]))
+        refused("edge 0 - 2 is not a boundary edge", mesh_text(square, two, [*rim, (0, 2, "wall")]))
+        refused(
+            "edge 0 - 1 is not a boundary edge, or is given twice", mesh_text(square, two, [*rim, rim[0]])
+        )
         refused("m.mesh has no triangles", mesh_text(square, [], []))
         apart = [(x + 9, y) for x, y in square]
         far = [(a + 4, b + 4, kind) for a, b, kind in rim]

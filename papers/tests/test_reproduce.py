@@ -268,7 +268,7 @@ def test_an_unknown_table_lists_the_known(nuice_command) -> None:
     done = nuice_command("reproduce", "003-table9", "--json")
     assert done.status == 2
     assert done.json()["error"]["code"] == "invalid_argument"
-    assert "'003-table9' is no table or figure: there are 000-fig2, " in done.err
+    assert "'003-table9' is not a table or figure: there are 000-fig2, " in done.err
 
 
 def test_pictures(nuice_command, tmp_path) -> None:

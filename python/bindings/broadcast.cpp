@@ -66,7 +66,7 @@ void register_broadcast(nb::module_& module) {
       "make_broadcast", &make, nb::arg("name"), nb::arg("num_ranks"), nb::arg("root") = 0,
       nb::arg("group") = nb::none(),
       "The steps of a broadcast from root to all ranks, or to the group. Raises nuice.Error for an unknown\n"
-      "name, a root or member that is no rank, or a member given twice.");
+      "name, a root or member that is not a rank, or a member given twice.");
   module.def(
       "check_broadcast",
       [](const BroadcastSchedule& schedule, const std::vector<Rank>& group) {

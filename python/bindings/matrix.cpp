@@ -116,7 +116,7 @@ void register_matrix(nb::module_& module) {
       module, "CommMatrix",
       "The bytes from each rank to each other: COM(src, dst) = bytes. Immutable.\n\n"
       "A message's id is its index in the order (src, dst). Entries of zero bytes are dropped;\n"
-      "the bytes of a rank to itself are in self_bytes and are no message.")
+      "the bytes of a rank to itself are in self_bytes and are not messages.")
       .def_static(
           "from_messages", &from_triples, nb::arg("num_ranks"), nb::arg("messages"),
           "Builds the matrix from (src, dst, bytes) in any order. Raises nuice.Error naming the pair for a\n"

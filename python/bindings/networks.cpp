@@ -57,7 +57,7 @@ void register_topology(nb::module_& module) {
       .def_prop_ro("num_links", &Topology::num_links)
       .def("link", &checked_link, nb::arg("id"))
       .def("route", &route, nb::arg("src"), nb::arg("dst"),
-           "Numbers of the links that a transfer crosses, in order. A rank's own port is no link.")
+           "Numbers of the links that a transfer crosses, in order. A rank's own port is not a link.")
       .def("num_paths", &Topology::num_paths, nb::arg("src"), nb::arg("dst"),
            "Number of paths from which path_coloring, or random or adaptive routing, chooses.")
       .def("path", &path, nb::arg("src"), nb::arg("dst"), nb::arg("number"), "The links of path `number`.")

@@ -68,7 +68,7 @@ void register_phase_table(nb::module_& module) {
       },
       nb::arg("matrix"), nb::arg("schedule"), nb::arg("rank"), without_gil(),
       "The phase table of one rank. Raises nuice.Error if the schedule returns bytes to their source,\n"
-      "or moves them on from their destination.");
+      "or forwards them from their destination.");
   module.def("slice_all", &slice_all, nb::arg("matrix"), nb::arg("schedule"), without_gil(),
              "The phase tables of all ranks in one pass.");
 }

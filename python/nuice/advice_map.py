@@ -113,7 +113,7 @@ def region_map(
 
 @dataclass(frozen=True)
 class BreakEven:
-    """The largest degree at which CGM costs no more than LP, for messages of one size; 0: none."""
+    """The largest degree at which CGM costs no more than LP, for equal message sizes; 0 if there is none."""
 
     bytes: int
     degree: int

@@ -30,12 +30,11 @@ def advise(
     """Predicts planning and exchange time of every candidate; the least planning / reuse + exchange wins.
 
     machine: an object, the name of a shipped one, or a file NAME.toml; a machine that grows gets the size of
-    the matrix. candidates: "SCHEDULER:EXECUTOR" or "SCHEDULER"; all that the machine allows if None.
-    predict_by: "rule" or "simulation" for all of them, whatever it costs. By default deciding takes half as
-    long as the planned exchanges, 0.1 ms to 3 s (or budget_s). This is estimated from counted work, so the
-    same arguments give the same advice.
-    Raises nuice.Error for unknown names, a machine with fewer ranks than the matrix, or if nothing is
-    applicable.
+    the matrix. candidates: "SCHEDULER:EXECUTOR" or "SCHEDULER"; by default all that the machine allows.
+    predict_by: "rule" or "simulation" for all of them, whatever it costs. By default deciding may take half
+    as long as the planned exchanges, at least 0.1 ms and at most 3 s (or budget_s). That time is estimated
+    from counted work, so the same arguments give the same advice. Raises nuice.Error for unknown names, a
+    machine with fewer ranks than the matrix, or if nothing is applicable.
     """
     require_matrix(matrix)
     target = machine_for(machine, matrix)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The one exception of the package; errors of the C++ library arrive as it too."""
+"""The only exception of the package; errors of the C++ library become this exception too."""
 
 
 class Error(Exception):

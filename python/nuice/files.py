@@ -111,7 +111,8 @@ class OutputFiles:
 
 
 def _is_special(path: str) -> bool:
-    """Something that is written to and not replaced. False where nothing is. Raises Error for a folder."""
+    """Whether `path` is written to instead of replaced (a device or pipe). False if nothing exists there.
+    Raises Error for a folder."""
     if (descriptor := _descriptor(path)) is not None:
         os.fstat(descriptor)  # raises if it is not open
         return True

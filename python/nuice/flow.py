@@ -36,7 +36,8 @@ def counter_clockwise(mesh: Mesh) -> NDArray[np.int64]:
 
 
 def boundary_edges(mesh: Mesh) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Edges with one triangle, as pairs of points; and which are on the profile (the others are far)."""
+    """Edges with one triangle, as pairs of points, and which of them lie on the profile (the others are
+    far)."""
     t = mesh.triangles
     ends = np.sort(np.concatenate([t[:, [0, 1]], t[:, [1, 2]], t[:, [2, 0]]]), axis=1)
     edges, uses = np.unique(ends, axis=0, return_counts=True)

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Patterns of real problems: halos of meshes that are made here and cut here, with nothing taken from the
-printed numbers but the count of points.
+"""Patterns of real problems: halos of meshes that are generated and partitioned here. Only the number of
+points comes from the papers.
 
 The Euler solvers of 000, 001 and 004 ran on unstructured meshes in three dimensions (001 cites Mavriplis's;
 2,800, 9,428 and 53,961 points are the sizes of his wings), which are not available. This one is the Delaunay
 triangulation of random points in a cube. Parts are made by recursive coordinate bisection, as was usual in
-1992. A point has five unknowns; in single precision they are the 20 bytes that the printed mean sizes of
-messages ask for.
+1992. A point has five unknowns; in single precision these are 20 bytes, which agrees with the printed mean
+sizes of messages.
 
 The conjugate gradient problem is taken to be the seven-point Laplacian on 32 x 32 x 16 points in single
-precision, cut into boxes: of the grids of 16K points cut into 32 equal boxes it comes closest to the printed
+precision, cut into boxes: among the grids of 16K points in 32 equal boxes this one is closest to the printed
 density and mean size.
 
-Which part is on which node is left to chance: 001 table 12 has PS and BS level on the Euler meshes, and they
-are that only where parts are not numbered along cuts, as PS pairs i with i xor k.
+Parts are assigned to nodes at random. In 001 table 12, PS and BS are equally fast on the Euler meshes, and
+that is so only if parts are not numbered along the cuts, because PS pairs i with i xor k.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def conjugate_gradients(
     boxes: tuple[int, int, int] = CG_BOXES,
     unit_bytes: int = CG_BYTES,
 ) -> CommMatrix:
-    """The ghosts of a product with the seven-point Laplacian on a grid cut into boxes, a rank each."""
+    """The ghosts of a product with the seven-point Laplacian on a grid cut into boxes, one box per rank."""
     ranks = int(np.prod(boxes))
     number = np.arange(np.prod(grid)).reshape(grid)
     edges, part = [], np.zeros(grid, dtype=np.int64)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communication matrices from what other tools have recorded: mpiP reports and OTF2 traces.
+"""Communication matrices from records of other tools: mpiP reports and OTF2 traces.
 
 Usage:
     report = nuice.importing.read_mpip("amg2013.64.241221.1.mpiP")
@@ -7,8 +7,8 @@ Usage:
     report.exchanges[0].one(100)        # one of 100 iterations
     for exchange in nuice.importing.read_otf2("scorep-trace").exchanges: print(exchange.site)
 
-Such records have totals. What repeats is told from set-up by how often a pair had a message: pairs of a
-solver have one an iteration, those of set-up a few (Exchange.classes).
+Such records contain totals. The number of messages of a pair tells repeated exchanges from set-up: pairs of a
+solver have one message per iteration, pairs of the set-up a few (Exchange.classes).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SEVERAL = 4  # times: pairs whose numbers of messages are within that are of one
 
 @dataclass(frozen=True)
 class Exchange:
-    """What was sent from one place of the program, or from all: site "". By pairs of ranks."""
+    """The messages sent from one place of the program, or from all places (site ""), by pairs of ranks."""
 
     site: str
     ranks: int
@@ -44,12 +44,13 @@ class Exchange:
         return self._of(np.asarray(self.bytes), chosen)
 
     def one(self, iterations: int = 0, chosen: Any = slice(None)) -> CommMatrix:
-        """Of one of the given number of exchanges; without a number every pair's mean message."""
+        """The matrix of one of the given number of exchanges; without a number, the mean message of every
+        pair."""
         parts = iterations or np.maximum(self.calls, 1)
         return self._of(np.rint(np.asarray(self.bytes) / parts).astype(np.int64), chosen)
 
     def classes(self) -> list[dict[str, Any]]:
-        """Pairs by how often they had a message, the most frequent first: what repeats, then set-up."""
+        """Pairs by their number of messages, the largest first: repeated exchanges, then set-up."""
         order = np.argsort(-np.asarray(self.calls), kind="stable")
         found: list[list[int]] = []
         for at in order.tolist():
@@ -74,7 +75,7 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Imported:
-    """exchanges: those with the most bytes first. call_sites: what the report says of each, if it does."""
+    """exchanges: those with the most bytes first. call_sites: sums per call site, if the report has them."""
 
     ranks: int
     exchanges: tuple[Exchange, ...]
@@ -84,7 +85,7 @@ class Imported:
 def read_mpip(path: str | Path) -> Imported:
     """The report's communication matrix, and its sums by call site. Raises Error io, parse.
 
-    Destinations by call site are in no mpiP report; without the matrix (older versions) none at all.
+    No mpiP report has destinations by call site; without the matrix (older versions) it has none at all.
     """
     try:
         lines = Path(path).read_text(errors="replace").splitlines()

@@ -77,7 +77,7 @@ def to_dense(matrix: CommMatrix) -> NDArray[np.int64]:
 
 
 def require_matrix(given: Any) -> None:
-    """Raises nuice.Error that says how to make a CommMatrix of what is none."""
+    """Raises nuice.Error if `given` is not a CommMatrix; the error says how to make one."""
     if isinstance(given, CommMatrix):
         return
     if hasattr(given, "tocoo"):
@@ -90,7 +90,7 @@ def require_matrix(given: Any) -> None:
 
 
 def _asks_for_matrix(function: Function, position: int = 0) -> Function:
-    """The function of the library, which first asks what require_matrix() asks of the argument `matrix`."""
+    """The function of the library, with require_matrix() called first for the argument `matrix`."""
 
     @functools.wraps(function)
     def asking(*args: Any, **named: Any) -> Any:
@@ -139,7 +139,7 @@ def _whole_bytes(values: NDArray[Any], rows: Any, columns: Any) -> NDArray[np.in
     import numpy as np
 
     if values.dtype.kind not in "biuf":
-        raise Error(f"entries of type {values.dtype} are no sizes in bytes: give integers or whole floats")
+        raise Error(f"entries of type {values.dtype} are not sizes in bytes: give integers or whole floats")
     if values.dtype.kind == "b":
         return values.astype(np.int64)
     if values.dtype.kind == "f":

@@ -71,7 +71,8 @@ def _is_in(values: Any, ascending: Any) -> Any:
 
 
 def size_classes(sizes: Any) -> list[dict[str, Any]]:
-    """Of powers of two, of four where these are too many, and so on: from, up to but without, and shares."""
+    """Classes of sizes: powers of two, or of four if these are too many, and so on. From, up to but
+    excluding, shares."""
     if not len(sizes):
         return []
     powers = np.frexp(np.asarray(sizes, dtype=np.float64))[1].astype(int) - 1

@@ -24,9 +24,9 @@ def dispatch(
 ) -> CommMatrix:
     """Every rank has `tokens` tokens and one expert; each token goes to `experts` different ones.
 
-    even: all experts are as likely. hot: those of hot_ranks drawn ranks are `popularity` times as likely.
-    fan: the number of experts of a token is spread about the mean, and so is its length with lengths.
-    Raises Error invalid_argument for more experts a token than ranks, or more hot ranks.
+    even: all experts are equally likely. hot: the experts of hot_ranks randomly drawn ranks are `popularity`
+    times as likely. fan: the number of experts per token varies about the mean; with lengths, so does the
+    length of tokens. Raises Error invalid_argument for more experts per token, or more hot ranks, than ranks.
     """
     if experts > ranks:
         raise Error(f"a token cannot go to {experts} experts of {ranks} ranks", "invalid_argument")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The figures by which paper 004 describes its airfoil samples: of a given matrix, and as printed there.
+"""The statistics with which paper 004 describes its airfoil samples, of a given matrix and as printed there.
 
 Its meshes are not available, and METIS cuts our 2-D meshes into parts with 5 neighbours where theirs had 9;
 so `like_mesh` makes patterns with the printed numbers.
@@ -34,7 +34,7 @@ def airfoil_figures(matrix: CommMatrix, unit_bytes: int) -> dict[str, float]:
 
 
 def paper_figures(num_points: int) -> dict[str, float] | None:
-    """The same as printed in 004 section 5 for 32 parts, or None for other numbers of points."""
+    """The same statistics as printed in 004 section 5 for 32 parts; None for other numbers of points."""
     return mesh_numbers(num_points) if num_points in mesh_sizes() else None
 
 
@@ -56,11 +56,12 @@ def mesh_numbers(points: int) -> dict[str, float]:
 
 
 def like_mesh(points: int, unit_bytes: int, seed: int, ranks: int = PAPER_PARTS) -> CommMatrix:
-    """A halo exchange with the printed most, fewest and mean number of messages and length of a message.
+    """A halo exchange with the printed statistics: largest, smallest and mean number and length of messages.
 
-    Parts lie at random in a square. The closest pairs are neighbours, both ways, until the mean is reached;
-    none gets more than the most, and all get the fewest. All parts have about as long a boundary: the more
-    neighbours two parts have, and the farther they are from each other, the shorter their messages.
+    Parts lie at random in a square. The closest pairs become neighbours of each other until the mean number
+    is reached; each part has at least the smallest and at most the largest number of neighbours. All parts
+    have about as long a boundary: the more neighbours two parts have, and the farther they are from each
+    other, the shorter their messages.
     """
     numbers = mesh_numbers(points)
     at = np.random.Generator(np.random.PCG64([points, seed])).random((ranks, 2))
@@ -106,7 +107,8 @@ def _longest_first(pairs: NDArray[np.int64], distance: NDArray[np.float64]) -> N
 
 
 def _lengths(count: int, numbers: dict[str, float]) -> NDArray[np.int64]:
-    """From the longest to the shortest along a power of the position, with the printed mean."""
+    """Lengths that fall from the longest to the shortest as a power of the position, with the printed
+    mean."""
     longest, shortest, mean = (numbers[f"length_{part}"] for part in ("max", "min", "avg"))
     power = (longest - shortest) / (mean - shortest) - 1  # the integral of (1 - x)^power is 1 / (power + 1)
     position = np.arange(count) / max(1, count - 1)

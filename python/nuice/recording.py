@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an unmodified program exchanged, from the files that its ranks wrote (`nuice run --record`).
+"""The exchanges of an unmodified program, from the files that its ranks wrote (`nuice run --record`).
 
 Usage:
     recording = nuice.recording.load("nuice-record")
     for exchange in recording.exchanges:        # the most expensive first
         print(exchange.call, exchange.site, exchange.num_calls, exchange.share, exchange.patterns[0].matrix())
 
-A rank's file (src/run/write.cpp) lists its communicators by world ranks, the rows that it sent
-(destination and bytes alternately), and for each series - a call, from one place in the program, over one
-communicator - which row each call sent and how long it took. The ranks' series are matched by communicator,
-call and place, and call by call from the first on: MPI orders collective calls alike on all ranks.
-Cost: O(calls x ranks) numbers.
+A rank's file (src/run/write.cpp) lists its communicators by world ranks, the rows that it sent (destination
+and bytes alternately), and its series. A series is an MPI function called from one place in the program over
+one communicator; it has the row that each call sent, and the time it took. The ranks' series are matched by
+communicator, call and place, and call by call from the first on: MPI orders collective calls alike on all
+ranks. Cost: O(calls x ranks) numbers.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Pattern:
 class RecordedExchange:
     """The calls from one place of the program over one communicator.
 
-    seconds, waiting_s: of a rank, on average over the ranks. waiting_s is what the others spent in a call
-    beyond the rank that was in it for the shortest time. share: of the time from MPI_Init to MPI_Finalize.
+    seconds, waiting_s: of a rank, on average over the ranks. waiting_s is the time that the other ranks spent
+    in a call beyond the rank with the shortest time. share: of the time from MPI_Init to MPI_Finalize.
     """
 
     call: str
@@ -70,13 +70,13 @@ class RecordedExchange:
 
     @property
     def repeats(self) -> float:
-        """The part of the calls that exchanged what an earlier one had."""
+        """The share of the calls that exchanged the same matrix as an earlier call."""
         return 1 - len(self.patterns) / self.num_calls if self.num_calls else 0.0
 
 
 @dataclass(frozen=True)
 class Recording:
-    """Of one run. exchanges: those that took most of the time first."""
+    """The record of one run. exchanges: the most expensive one first."""
 
     num_ranks: int
     hosts: tuple[str, ...]
@@ -121,7 +121,8 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _require_sound(file: dict[str, Any]) -> None:
-    """Every number within its range, every list as long as it is said to be. Raises what _read() names."""
+    """Checks that every number is within its range, and every list has its stated length. Raises the errors
+    that _read() names."""
     last = whole(file["ranks"], 1) - 1
     whole(file["rank"], 0, last)
     amount(file["seconds"])
@@ -150,7 +151,8 @@ def _require_sound(file: dict[str, Any]) -> None:
 
 
 def _communicator_names(file: dict[str, Any]) -> list[tuple]:
-    """The same on all its ranks: its members, and its number among those with these ranks."""
+    """A key of a communicator that is equal on all its ranks: its members, and its number among the
+    communicators with these members."""
     seen: dict[tuple, int] = defaultdict(int)
     names = []
     for ranks in map(tuple, file.get("communicators", [])):

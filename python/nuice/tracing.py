@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What real exchanges did, from the files that the option trace (NUICE_TRACE=DIR) has made every rank write.
+"""Traces of real exchanges, from the files that every rank writes with the option trace (NUICE_TRACE=DIR).
 
 Usage:
     for exchange in nuice.tracing.load("trace-folder"):     # one for every bind(), the oldest first
         run = exchange.runs[-1]                             # one for every start()
         print(run.seconds, run.waits(), run.transfers())
 
-A rank's file (src/exchange/bind/trace.cpp) is a line of JSON and then its notes. Times become rank 0's by the
-offset that bind() has measured; clock_error_s says how well. A transfer is the k-th that was sent between two
-ranks and the k-th that landed, as MPI keeps their order. Cost: O(notes * log(notes)).
+A rank's file (src/exchange/bind/trace.cpp) is a line of JSON, followed by its notes. Times are converted to
+rank 0's clock with the offset that bind() measured; clock_error_s is the error. The k-th send between two
+ranks belongs to the k-th arrival, because MPI keeps their order. Cost: O(notes * log(notes)).
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ FROM_OTHERS = (LANDED, MESSAGE)  # what a rank that waits has waited for
 
 @dataclass(frozen=True)
 class Transfer:
-    """begin_s: its sender began; end_s: its receiver had it; since the run began. bytes 0: not known."""
+    """begin_s: when the sender began; end_s: when the receiver had it, both since the run began. bytes 0:
+    unknown."""
 
     src: int
     dst: int
@@ -48,7 +49,8 @@ class Transfer:
 
 @dataclass(frozen=True)
 class Wait:
-    """Rank `rank` waited for rank `waits_for`: what = "message" or "send" (its own, to be taken)."""
+    """Rank `rank` waited for rank `waits_for`: what = "message", or "send" (until its own message was
+    received)."""
 
     rank: int
     waits_for: int
@@ -59,7 +61,8 @@ class Wait:
 
 @dataclass(frozen=True)
 class Run:
-    """One exchange, from the first start() to the last end. notes: of every rank, times since begin_s."""
+    """One exchange, from the first start() to the last end. notes: those of every rank, with times since
+    begin_s."""
 
     notes: dict[int, NDArray[Any]]
     begin_s: float
@@ -83,7 +86,7 @@ class Run:
         return sorted(found, key=lambda t: t.begin_s)
 
     def waits(self) -> list[Wait]:
-        """Gaps between two notes of a rank that was in a call that waits, by what ended them."""
+        """Gaps between two notes of a rank inside a waiting call, with the event that ended each gap."""
         return [wait for rank, notes in self.notes.items() for wait in _waits_of(rank, notes)]
 
 
@@ -109,7 +112,7 @@ def _waits_of(rank: int, notes: NDArray[Any]) -> list[Wait]:
 
 @dataclass(frozen=True)
 class ExchangeTrace:
-    """What one bind() did. entries: rows of phase, destination, bytes, source, bytes."""
+    """The exchange of one bind(). entries: rows of phase, destination, bytes, source, bytes."""
 
     key: int
     num_ranks: int
@@ -123,7 +126,7 @@ class ExchangeTrace:
 
     @cached_property
     def runs(self) -> list[Run]:
-        """Of all ranks together. Where rings have lost early notes, the latest ones."""
+        """The runs of all ranks together. If rings have lost early notes, only the latest runs."""
         starts = {rank: np.flatnonzero(notes["kind"] == START) for rank, notes in self.notes.items()}
         count = min(len(at) for at in starts.values())
         return [self._run(starts, count - k) for k in range(count)]
@@ -143,7 +146,7 @@ class ExchangeTrace:
         return Run(parts, begin_s, seconds, complete)
 
     def matrix(self) -> CommMatrix:
-        """What the plan carries, messages of ranks to themselves not counted. Not of forwarded messages."""
+        """The bytes that the plan carries, except messages of ranks to themselves. Not if plans forward."""
         sizes: dict[tuple[int, int], int] = defaultdict(int)
         for rank, rows in self.entries.items():
             for _, to, size, _, _ in rows.tolist():
@@ -152,7 +155,7 @@ class ExchangeTrace:
         return CommMatrix.from_messages(self.num_ranks, [(s, d, b) for (s, d), b in sizes.items()])
 
     def waited(self, run: Run) -> list[dict[str, Any]]:
-        """Which rank waited for which, the longest first: rank, waits_for, seconds, times, what."""
+        """Which rank waited for which, the longest waits first: rank, waits_for, seconds, times, what."""
         sums: dict[tuple[int, int], list[Wait]] = defaultdict(list)
         for wait in run.waits():
             sums[wait.rank, wait.waits_for].append(wait)
@@ -170,7 +173,7 @@ class ExchangeTrace:
 
 
 def load(folder: str | PathLike[str]) -> list[ExchangeTrace]:
-    """Raises nuice.Error io where there is no trace, parse for a file that is none (or is cut off)."""
+    """Raises nuice.Error io if there is no trace, parse for a file that is not a trace or is truncated."""
     ranks: dict[int, dict[int, tuple[dict[str, Any], NDArray[Any]]]] = defaultdict(dict)
     for path in sorted(Path(folder).glob("*.trace")):
         header, notes = _read(path)

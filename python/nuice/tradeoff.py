@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Between fewest phases and fewest bytes: which schedules are worth having, and which is best for a machine.
+"""Schedules between fewest phases and fewest bytes that no other one beats, and the best one for a machine.
 
 In the phase model a schedule costs  alpha * phases + beta * phase_bytes,  where alpha is what a phase costs
 to start and beta the time per byte. No one-port schedule costs less than

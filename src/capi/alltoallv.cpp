@@ -32,7 +32,7 @@ void run(CallKind call, SendBlocks send, ReceiveBlocks receive, MPI_Comm comm, P
   const bool is_in_place = send.data == MPI_IN_PLACE;
   note(place_in(comm).rank, options, [&] {
     at(request, "request");
-    if (is_in_place && call.is_neighbor) refuse("neighbours exchange nothing in place");
+    if (is_in_place && call.is_neighbor) refuse("neighbourhood exchanges cannot be in place");
   });
   send.each_has_a_type = receive.each_has_a_type = call.has_types;
   mpi::Exchange made = call.is_neighbor ? mpi::neighbor_alltoallv_init(comm, send, receive, options)

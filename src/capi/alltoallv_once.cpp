@@ -18,7 +18,7 @@ int run(CallKind call, mpi::SendBlocks send, mpi::ReceiveBlocks receive, MPI_Com
     send.each_has_a_type = receive.each_has_a_type = call.has_types;
     mpi::CallArguments arguments = {call.is_neighbor, is_in_place, send, receive, fault};
     if (!fault && is_in_place && call.is_neighbor)
-      arguments.fault = Error(ErrorCode::invalid_argument, "neighbours exchange nothing in place");
+      arguments.fault = Error(ErrorCode::invalid_argument, "neighbourhood exchanges cannot be in place");
     mpi::run_kept(comm, arguments);
   });
   if (status != NUICE_OK) call_handler(comm);

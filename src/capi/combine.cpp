@@ -49,7 +49,7 @@ Row row(MPI_Datatype type) {
 }  // namespace
 
 Combine find_combine(MPI_Datatype type, MPI_Op op) {
-  // Handles are no constants in every MPI, so the tables cannot be either.
+  // Handles are not constants in every MPI, so the tables cannot be either.
   const std::array<MPI_Op, num_ops> ops = {MPI_SUM, MPI_PROD, MPI_REPLACE, MPI_MIN, MPI_MAX};
   const std::array rows = {
       row<int>(MPI_INT), row<long>(MPI_LONG), row<long long>(MPI_LONG_LONG), row<unsigned>(MPI_UNSIGNED),

@@ -19,7 +19,8 @@ using mpi::Exchange;
 auto& by_message(nuice_exchange& exchange) {
   auto* const bound = std::get_if<Exchange>(&exchange.bound);
   if (bound == nullptr)
-    throw Error(ErrorCode::not_applicable, "the exchange of a halo hands over all its ghosts at once: wait");
+    throw Error(ErrorCode::not_applicable,
+                "the exchange of a halo delivers all its ghosts at once: call wait()");
   return *bound;
 }
 

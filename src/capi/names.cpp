@@ -95,7 +95,7 @@ const char* nuice_status_name(int status) {
 int nuice_table_row(const char* table, int64_t index, const char** name, const char** summary) {
   return guarded([&] {
     const NameRowAt rows = find_property(tables, table);
-    if (index < 0) refuse("a row cannot have the index " + std::to_string(index));
+    if (index < 0) refuse("an entry cannot have the index " + std::to_string(index));
     const NameRow row = rows(static_cast<std::size_t>(index));
     at(name, "name") = row.name;
     if (summary != nullptr) *summary = row.summary;

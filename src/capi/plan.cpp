@@ -73,7 +73,7 @@ void require_own_process() {
   static const int registered = pthread_atfork(nullptr, nullptr, [] { is_forked.store(true); });
   if (registered == 0 && is_forked.load(std::memory_order_relaxed))
     throw Error(ErrorCode::state,
-                "this process was forked from one that has plans: only that one may use them");
+                "this process was forked from a process with plans: only the parent may use them");
 }
 
 /// A program with sessions may have handles, too; nothing tells whether it has one.

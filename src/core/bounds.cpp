@@ -118,7 +118,7 @@ std::int64_t link_rounds(const Schedule& schedule, const Topology& topology) {
           std::max(transfer.src, transfer.dst) >= schedule.num_ranks()) {
         throw Error(ErrorCode::invalid_argument,
                     "phase " + std::to_string(phase) + ": transfer rank " + std::to_string(transfer.src) +
-                        " -> rank " + std::to_string(transfer.dst) + " has an end that is no rank");
+                        " -> rank " + std::to_string(transfer.dst) + " has an end that is not a rank");
       }
       topology.append_way(transfer.src, transfer.dst, transfer.path, crossed);
     }

@@ -22,7 +22,7 @@ struct Side {
   const char* name() const { return is_send ? "send" : "receive"; }
 };
 
-/// Throws Error invalid_argument for a partner that is no rank, or a negative size; limit for one above max_bytes.
+/// Throws Error invalid_argument for a partner that is not a rank, or a negative size; limit for one above max_bytes.
 void check_listed_partners(const Side& side, Rank num_ranks, std::span<const Partner> partners);
 
 /// Likewise, and for a partner that stands twice.

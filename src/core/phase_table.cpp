@@ -27,13 +27,13 @@ void check_way(const CommMatrix& matrix, PhaseId phase, const Transfer& transfer
   for (const Piece& piece : transfer.pieces) {
     const Message message = matrix.message(piece.message);
     if (transfer.dst != message.src && transfer.src != message.dst) continue;
-    throw Error(
-        ErrorCode::not_applicable,
-        "phase " + std::to_string(phase) + ", rank " + std::to_string(transfer.src) + " -> rank " +
-            std::to_string(transfer.dst) + ": the message of rank " + std::to_string(message.src) +
-            " -> rank " + std::to_string(message.dst) +
-            (transfer.dst == message.src ? " comes back to its source" : " goes on from its destination") +
-            "; a phase table has no place for that");
+    throw Error(ErrorCode::not_applicable,
+                "phase " + std::to_string(phase) + ", rank " + std::to_string(transfer.src) + " -> rank " +
+                    std::to_string(transfer.dst) + ": the message of rank " + std::to_string(message.src) +
+                    " -> rank " + std::to_string(message.dst) +
+                    (transfer.dst == message.src ? " is sent back to its source"
+                                                 : " is forwarded from its destination") +
+                    "; a phase table has no place for that");
   }
 }
 

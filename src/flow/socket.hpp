@@ -31,7 +31,7 @@ struct SocketCounts {
   double round_trip_s = 0;         // the least; 0: not known
 };
 
-/// Nothing for what is no TCP connection.
+/// Nothing for what is not a TCP connection.
 std::optional<SocketCounts> counts_of(int descriptor);
 
 /// All of this process, ascending. Empty where the system does not tell.
@@ -40,7 +40,7 @@ std::vector<int> open_descriptors();
 /// A number that no other socket has had since the system started (Linux 4.14); 0: no socket, or the system does not tell.
 std::uint64_t cookie_of(int descriptor);
 
-/// The address of this end, as text without the port. Empty for what is no connection to another host.
+/// The address of this end, as text without the port. Empty for what is not a connection to another host.
 std::string port_of_connection(int descriptor);
 
 /// Before connect() or listen(): connections begin with a small window, which the kernel tunes from there on. False: it cannot be had

@@ -40,7 +40,7 @@ device::Location place_of(std::span<const Field> fields, Values (*values_of)(con
     if (at.driver != all.driver || at.device != all.device)
       throw Error(ErrorCode::invalid_argument, rank_name(rank) + ": the " + name + " values lie on " +
                                                    all.name() + " and on " + at.name() +
-                                                   ": those of all fields must lie in one place");
+                                                   ": the values of all fields must be in one place");
   }
   return all;
 }
@@ -56,7 +56,7 @@ device::IndexedCopy copy_of(const device::Location& at, const std::byte* owned, 
   for (const LocalIndex entry : entries) {
     const std::uint64_t first = static_cast<std::uint64_t>(entry) * units;
     if (first + units > std::numeric_limits<device::Index>::max())
-      throw Error(ErrorCode::limit, "owned values in a device's memory take more room than an index reaches");
+      throw Error(ErrorCode::limit, "owned values in device memory are too large for 32-bit indices");
     for (std::uint64_t u = 0; u < units; ++u) index.push_back(static_cast<device::Index>(first + u));
   }
   return {at, const_cast<std::byte*>(owned), static_cast<std::size_t>(unit), std::move(index)};
@@ -95,7 +95,7 @@ std::unique_ptr<DeviceMovement> DeviceMovement::of(const Pattern& pattern, std::
   if (ghosts.is_on_device() && (ghosts.driver != at.driver || ghosts.device != at.device))
     throw Error(ErrorCode::invalid_argument, rank_name(rank) + ": the owned values lie on " + owned.name() +
                                                  ", the ghost values on " + ghosts.name() +
-                                                 ": an exchange has one device a rank");
+                                                 ": a rank uses one device in an exchange");
   std::unique_ptr<DeviceMovement> made(new DeviceMovement(at, is_gather));
   if constexpr (is_gather) {
     if (!is_shorter) {

@@ -31,8 +31,9 @@ void check_all(const Pattern& pattern, std::span<const Field> fields, Rank rank)
       throw Error(ErrorCode::invalid_argument, where + "fewer than one component per entry");
     const auto bytes = static_cast<std::size_t>(field.entry_bytes);
     if (field.wire != Wire::as_is && bytes % sizeof(double) != 0)
-      throw Error(ErrorCode::invalid_argument, where + "only doubles travel shorter, and entries of " +
-                                                   std::to_string(bytes) + " bytes are no doubles");
+      throw Error(ErrorCode::invalid_argument, where +
+                                                   "only doubles can travel in fewer bytes, and entries of " +
+                                                   std::to_string(bytes) + " bytes are not doubles");
     require_room("owned", field.owned_bytes, static_cast<std::size_t>(pattern.num_owned), bytes, where);
     require_room("ghost", field.ghost_bytes, pattern.ghosts.size(), bytes, where);
   }

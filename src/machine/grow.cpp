@@ -122,7 +122,7 @@ Machine grown(const Machine& machine, Rank ranks, Rank ranks_per_host) {
   if (!machine.grows) {
     if (ranks_per_host == 1) return machine;
     throw Error(ErrorCode::invalid_argument,
-                "machine " + machine.name + ": its network is fixed, and with it how many ranks a host has");
+                "machine " + machine.name + ": its network is fixed, and so is its number of ranks per host");
   }
   if (machine.topology->num_ranks() >= ranks && ranks_per_host == 1) return machine;
   Machine larger = machine;

@@ -87,7 +87,7 @@ class Reader {
       in_file(node, [&] { machine_.topology = make_topology(text_of(key, node)); });
     } else if (key == "grows") {
       const auto value = node.value_exact<bool>();
-      if (!value) fail(where, "grows is true or false");
+      if (!value) fail(where, "grows must be true or false");
       machine_.grows = *value;
     } else if (const toml::table* section = node.as_table()) {
       for (const auto& [name, value] : *section) {
@@ -117,7 +117,7 @@ class Reader {
 
   std::string text_of(std::string_view key, const toml::node& node) const {
     if (const auto text = node.value_exact<std::string>()) return *text;
-    fail(node.source(), std::string(key) + " is text in quotes");
+    fail(node.source(), std::string(key) + " must be a string in quotes");
   }
 
   void read_key(const Key& key, const toml::node& node) {
@@ -148,20 +148,21 @@ class Reader {
   void set(const Size& what, const Key& key, const toml::node& node) {
     const double value = quantity(key, node, Dimension::size, "\"16 KiB\"");
     if (value != std::floor(value))
-      fail(node.source(), std::string(key.name) + " is no whole number of bytes");
+      fail(node.source(), std::string(key.name) + " is not a whole number of bytes");
     if (value > static_cast<double>(max_bytes))
       fail(node.source(), std::string(key.name) + " is above 2^62 bytes");
     machine_.*what.member = static_cast<Bytes>(value);
   }
   void set(const Count& what, const Key& key, const toml::node& node) {
     const auto value = node.value_exact<std::int64_t>();
-    if (!value) fail(node.source(), std::string(key.name) + " is a whole number");
+    if (!value) fail(node.source(), std::string(key.name) + " must be a whole number");
     if (*value < 0 || *value > 1'000'000)
       fail(node.source(), std::string(key.name) + " is not in 0..1000000");
     machine_.*what.member = static_cast<int>(*value);
   }
   void set(const Number& what, const Key& key, const toml::node& node) {
-    if (!node.is_number()) fail(node.source(), std::string(key.name) + " is a plain number");
+    if (!node.is_number())
+      fail(node.source(), std::string(key.name) + " must be a plain number without a unit");
     const double value = *node.value<double>();
     if (std::isnan(value) || value < what.least || value > 1e9) {
       fail(node.source(), std::string(key.name) + " is not in " + (what.least == 0 ? "0" : "1") + "..1e9");
@@ -170,7 +171,7 @@ class Reader {
   }
   void set(const Flag& what, const Key& key, const toml::node& node) {
     const auto value = node.value_exact<bool>();
-    if (!value) fail(node.source(), std::string(key.name) + " is true or false");
+    if (!value) fail(node.source(), std::string(key.name) + " must be true or false");
     machine_.*what.member = *value;
   }
   void set(const Name& what, const Key& key, const toml::node& node) {

@@ -90,7 +90,7 @@ class Recorder {
     bool has_others =
         false;  // an intercommunicator, or processes of another MPI_COMM_WORLD: its rows are not recorded
   };
-  /// What is known of a request that is not complete, or persistent. A handle is no name: MPI gives it
+  /// What is known of a request that is not complete, or persistent. A handle is not a name: MPI gives it
   /// again once its operation is complete, be that at once (all short sends of Open MPI have one). So an
   /// operation whose handle another one gets is complete, and a call that waits completes only operations
   /// that were started before it.

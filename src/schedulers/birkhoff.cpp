@@ -6,7 +6,7 @@
 // The matrix is peeled (peeling.hpp) with matchings of large edges first: as long as all edges of a matching can have
 // `least` bytes left, such ones are taken; then `least` is lowered by a quarter. A matching may as well be taken without
 // looking at sizes, but then each phase empties about one message, and 128 ranks need 16,000 phases instead of 1,000.
-// Phases: at most messages + 2 ranks, since each empties an edge. That is no good schedule where a phase costs much;
+// Phases: at most messages + 2 ranks, since each empties an edge. That is not a good schedule where a phase costs much;
 // see kpbs for one that counts phases too.
 // Cost: O(phases * ranks + searches * messages) time in the worst case, searches being short; 32 bytes per piece.
 #include "schedulers/graph/peeling.hpp"

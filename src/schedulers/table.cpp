@@ -180,7 +180,7 @@ constexpr std::array built_in{
               .tried_with = Paces(Pace::phases),
               .is_tried_for_small = true},
     Scheduler{.name = "forward_small",
-              .summary = "bruck_kport for small messages; the others straight, all at once in its last phase",
+              .summary = "bruck_kport for small messages; the others directly, all at once in its last phase",
               .source = "NUICE, after Bruck et al., TPDS 8(11), 1997",
               .guarantees = 0,
               .randomized = false,

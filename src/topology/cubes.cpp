@@ -120,7 +120,7 @@ Made make_grid(const Spec& spec, bool has_rings) {
     const bool is_ring = has_rings && length > 2;
     const std::int64_t cables = is_ring ? length : length - 1;
     const std::int64_t all_cables = num_ranks / length * cables;
-    if (cables > 0) {  // lines of one rank are no dimension
+    if (cables > 0) {  // lines of one rank are not a dimension
       dimensions.push_back({static_cast<Rank>(length), static_cast<Rank>(stride), is_ring,
                             static_cast<Rank>(cables), static_cast<LinkId>(num_links),
                             static_cast<LinkId>(num_links + all_cables)});

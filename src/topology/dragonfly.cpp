@@ -143,7 +143,7 @@ Made make_dragonfly(const Spec& spec) {
                                 : part.starts_with("g=")     ? &g
                                 : part.starts_with("paths=") ? &paths
                                                              : nullptr;
-    if (value == nullptr) spec.fail("\"" + std::string(part) + "\" is none of a=, h=, p=, g=, paths=");
+    if (value == nullptr) spec.fail("\"" + std::string(part) + "\" is not one of a=, h=, p=, g=, paths=");
     const std::size_t behind = part.find('=') + 1;
     if (*value != 0) spec.fail("\"" + std::string(part.substr(0, behind)) + "\" is given twice");
     *value = spec.parse_count(part.substr(behind));

@@ -18,7 +18,7 @@ constexpr std::size_t most_distances = std::size_t{1} << 29;
 struct Graph {
   Rank num_ranks = 0;
   std::vector<std::string> names;       // by vertex: ranks, then switches
-  std::vector<bool> is_end;             // by vertex: no way leads over it
+  std::vector<bool> is_end;             // by vertex: no route leads over it
   std::vector<Link> links;              // without those of ranks that hang on one switch
   std::vector<std::int32_t> home;       // by rank: the switch that it hangs on, or itself
   std::vector<std::size_t> first_out;   // by vertex, and one more
@@ -89,7 +89,7 @@ class GraphTopology final : public NamedTopology {
   Graph graph_;
 };
 
-/// A rank hangs on a switch if its only links are one there and one back, as fast as its port: those are no links then.
+/// A rank hangs on a switch if its only links are one there and one back, as fast as its port: those are not links then.
 std::vector<std::int32_t> find_homes(const Graph& graph) {
   std::vector<int> num_out(graph.names.size(), 0);
   std::vector<int> num_in(graph.names.size(), 0);
@@ -138,7 +138,7 @@ std::pair<std::vector<std::size_t>, std::vector<LinkId>> links_by(const Graph& g
 void require_all_reach(const Graph& graph, std::int32_t target, Rank dst, const std::string& origin) {
   for (Rank src = 0; src < graph.num_ranks; ++src) {
     if (graph.distance_to(target, graph.home[static_cast<std::size_t>(src)]) != far_away) continue;
-    throw Error(ErrorCode::parse, origin + ": no way leads from " +
+    throw Error(ErrorCode::parse, origin + ": no route leads from " +
                                       graph.names[static_cast<std::size_t>(src)] + " to " +
                                       graph.names[static_cast<std::size_t>(dst)]);
   }
@@ -165,7 +165,8 @@ void find_distances(Graph& graph, std::size_t num_targets, const std::string& or
         std::uint16_t& distance = graph.distance[row + static_cast<std::size_t>(before)];
         if (distance != far_away) continue;
         distance = static_cast<std::uint16_t>(graph.distance[row + at] + 1);
-        if (distance == far_away) throw Error(ErrorCode::limit, origin + ": a way of more than 65534 links");
+        if (distance == far_away)
+          throw Error(ErrorCode::limit, origin + ": a route of more than 65534 links");
         if (!graph.is_end[static_cast<std::size_t>(before)]) open.push_back(before);
       }
     }

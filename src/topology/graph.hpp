@@ -25,7 +25,7 @@ class GraphBuilder {
   /// Ranks are numbered in this order.
   Vertex add_rank(const std::string& name);
   Vertex add_switch(const std::string& name);
-  /// What several ranks share, or a rank with several cables: no way leads over it.
+  /// What several ranks share, or a rank with several cables: no route leads over it.
   Vertex add_host(const std::string& name);
   /// One direction.
   void add_link(Vertex from, Vertex to, double capacity) { links_.push_back({from, to, capacity}); }

@@ -38,7 +38,7 @@ class GraphFileReader {
       } else if (what == "cable" || what == "link") {
         connect(what == "cable");
       } else {
-        lines_.fail("\"" + std::string(what) + "\" is none of rank, switch, cable, link");
+        lines_.fail("\"" + std::string(what) + "\" is not one of rank, switch, cable, link");
       }
     }
     return std::move(graph_);
@@ -83,7 +83,7 @@ class GraphFileReader {
     const bool good =
         words_.size() == 3 || (core::parse_number(words_[3], capacity) && capacity > 0 && capacity < 1e18);
     if (!good) {
-      lines_.fail("\"" + std::string(words_[3]) + "\" is no capacity above 0");
+      lines_.fail("\"" + std::string(words_[3]) + "\" is not a capacity above 0");
     }
     const std::vector<std::string> to = names_in(words_[2]);
     for (const std::string& a : names_in(words_[1])) {

@@ -23,7 +23,7 @@ std::string expand_range(std::string_view range, std::vector<std::string>& numbe
   std::uint64_t low = 0;
   std::uint64_t high = 0;
   if (!core::parse_number(first, low) || !core::parse_number(last, high) || high < low) {
-    return quoted(range) + " is no range of numbers";
+    return quoted(range) + " is not a range of numbers";
   }
   if (high - low >= most_names || std::max(first.size(), last.size()) > most_digits) {
     return quoted(range) + " is too long";

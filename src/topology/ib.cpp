@@ -119,7 +119,7 @@ std::vector<IbHostPort> read_ranks(const std::string& path, const IbFiles& files
     std::int64_t slots = 1;
     if (words.back().starts_with("slots=")) {
       if (!core::parse_number(words.back().substr(6), slots) || slots < 1)
-        lines.fail("\"" + std::string(words.back()) + "\" is no slots=K");
+        lines.fail("\"" + std::string(words.back()) + "\" is not slots=K");
       words.pop_back();
     }
     std::string name;
@@ -198,7 +198,7 @@ class Maker {
       const auto leaf = number_of_.find(port.leaf);
       if (leaf == number_of_.end())
         throw Error(ErrorCode::parse, files_.cables_file + ": \"" + port.description + "\" hangs on " +
-                                          port.leaf + ", which is no switch");
+                                          port.leaf + ", which is not a switch");
       fabric_.leaf_of_rank.push_back(leaf->second);
       ranks_of[port.lid].push_back(rank);
     }
@@ -229,7 +229,7 @@ class Maker {
           const LinkId next = place < here.port.size() ? here.link[here.port[place]] : no_link;
           if (next == no_link || hops == most_hops) {
             fail("from switch \"" + fabric_.switches[static_cast<std::size_t>(from)].name +
-                 "\" no way leads to \"" + port.description + "\" (LID " + std::to_string(lid) +
+                 "\" no route leads to \"" + port.description + "\" (LID " + std::to_string(lid) +
                  "): it ends at \"" + here.name + "\"");
           }
           at = fabric_.links[static_cast<std::size_t>(next)].to - num_ranks_;

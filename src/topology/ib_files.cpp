@@ -117,7 +117,7 @@ class CableReader {
     adapter_.clear();
   }
 
-  /// Switches with SHARP show a channel adapter of their own, behind which is no host.
+  /// Switches with SHARP show a channel adapter of their own, without a host behind it.
   void begin_adapter() {
     adapter_ = id_and_name(description_);
     switch_ = nullptr;

@@ -249,7 +249,7 @@ Made make_from_slurm(const Spec& spec) {
     } else if (parts[i].starts_with("thin=")) {
       thinning = spec.parse_capacity(parts[i].substr(5));
     } else {
-      spec.fail("\"" + std::string(parts[i]) + "\" is none of hosts=FILE, thin=T, name=TOPOLOGY");
+      spec.fail("\"" + std::string(parts[i]) + "\" is not one of hosts=FILE, thin=T, name=TOPOLOGY");
     }
   }
   const Cluster cluster(read_slurm_file(path, topology));

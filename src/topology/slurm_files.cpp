@@ -74,7 +74,7 @@ class SlurmReader {
       key = key.substr(0, key.find_last_not_of(blanks) + 1);
       const bool is_key = !key.empty() && key.find_first_of(" \t\"") == std::string_view::npos;
       if (equals == std::string_view::npos || !is_key)
-        fail("\"" + std::string(text.substr(0, text.find_first_of(blanks))) + "\" is no KEY=VALUE");
+        fail("\"" + std::string(text.substr(0, text.find_first_of(blanks))) + "\" is not KEY=VALUE");
       text.remove_prefix(equals + 1);
       text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
       pairs.push_back({core::lower(key), std::string(take_value(text))});
@@ -110,7 +110,7 @@ class SlurmReader {
                     where_ + ": topology/ring has no switches; a ring of N hosts is the network torus:N");
       } else if (key != "linkspeed") {  // which Slurm reads and does not use
         fail("\"" + key +
-             "=\" is none of SwitchName=, Switches=, LinkSpeed=, BlockName=, Nodes=, BlockSizes=");
+             "=\" is not one of SwitchName=, Switches=, LinkSpeed=, BlockName=, Nodes=, BlockSizes=");
       }
     }
     if (has_sizes && pairs.size() == 1) return;
@@ -123,7 +123,7 @@ class SlurmReader {
   }
 
   void include(std::string_view name) const {
-    if (depth_ == most_includes) fail("more than " + std::to_string(most_includes) + " files in each other");
+    if (depth_ == most_includes) fail("more than " + std::to_string(most_includes) + " nested files");
     const auto path = std::filesystem::path(path_).parent_path() / name;  // Slurm: where slurm.conf lies
     core::UnpackedFile in(path.string());
     SlurmReader(in, path.string(), depth_ + 1, file_).read();

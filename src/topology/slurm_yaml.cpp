@@ -52,7 +52,7 @@ class Yaml {
     throw Error(ErrorCode::parse, where(node) + ": " + what);
   }
 
-  /// The value of a key; none for what is no mapping.
+  /// The value of a key; none for what is not a mapping.
   const yaml_node_t* find(const yaml_node_t& node, const char* key) {
     if (node.type != YAML_MAPPING_NODE) return nullptr;
     for (const auto* pair = node.data.mapping.pairs.start; pair < node.data.mapping.pairs.top; ++pair) {
@@ -62,7 +62,7 @@ class Yaml {
     return nullptr;
   }
 
-  /// None for what is no scalar.
+  /// None for what is not a scalar.
   static std::optional<std::string> text_of(const yaml_node_t& node) {
     if (node.type != YAML_SCALAR_NODE) return std::nullopt;
     return std::string(reinterpret_cast<const char*>(node.data.scalar.value), node.data.scalar.length);
@@ -79,7 +79,7 @@ class Yaml {
   }
 
  private:
-  /// libyaml's time grows with the square of the lists in each other. Brackets of names count as well: they are few.
+  /// libyaml's time grows with the square of the nested lists. Brackets of names count as well: they are few.
   void require_few_levels() const {
     constexpr int most_nested = 1000;
     int level = 0;
@@ -87,8 +87,7 @@ class Yaml {
       if (c == '[' || c == '{') ++level;
       if (c == ']' || c == '}') --level;
       if (level > most_nested)
-        throw Error(ErrorCode::limit,
-                    path_ + ": more than " + std::to_string(most_nested) + " lists in each other");
+        throw Error(ErrorCode::limit, path_ + ": more than " + std::to_string(most_nested) + " nested lists");
     }
   }
 
@@ -176,7 +175,7 @@ class Topologies {
   std::string text_at(const yaml_node_t& node, const char* key) {
     const yaml_node_t& value = at(node, key);
     const auto text = Yaml::text_of(value);
-    if (!text || text->empty()) yaml_.fail(value, "\"" + std::string(key) + ":\" is no text");
+    if (!text || text->empty()) yaml_.fail(value, "\"" + std::string(key) + ":\" is not text");
     return *text;
   }
 
@@ -195,7 +194,7 @@ class Topologies {
     for (const yaml_node_t* const item :
          is_one ? std::vector<const yaml_node_t*>{value} : yaml_.entries(*value)) {
       const auto text = Yaml::text_of(*item);
-      if (!text) yaml_.fail(*item, "\"" + std::string(key) + ":\" is no text");
+      if (!text) yaml_.fail(*item, "\"" + std::string(key) + ":\" is not text");
       if (*text == "~" || *text == "null") continue;
       if (const std::string reason = expand_host_list(*text, names); !reason.empty())
         yaml_.fail(*item, reason);

@@ -25,7 +25,7 @@ void Spec::check_size(std::int64_t num_vertices, std::int64_t num_links) const {
 std::int64_t Spec::parse_count(std::string_view word, std::int64_t least) const {
   std::int64_t count = 0;
   if (!core::parse_number(word, count) || count < least || count > max_vertices) {
-    fail("\"" + std::string(word) + "\" is no whole number from " + std::to_string(least) + " to " +
+    fail("\"" + std::string(word) + "\" is not a whole number from " + std::to_string(least) + " to " +
          std::to_string(max_vertices));
   }
   return count;
@@ -34,7 +34,7 @@ std::int64_t Spec::parse_count(std::string_view word, std::int64_t least) const 
 double Spec::parse_capacity(std::string_view word) const {
   double capacity = 0;
   if (!core::parse_number(word, capacity) || !std::isfinite(capacity) || capacity <= 0) {
-    fail("\"" + std::string(word) + "\" is no capacity above 0");
+    fail("\"" + std::string(word) + "\" is not a capacity above 0");
   }
   return capacity;
 }

@@ -136,7 +136,7 @@ def main():
         return
     if (there := exported(args.library)) != names(header):
         missing, more = sorted(names(header) - there), sorted(there - names(header))
-        sys.exit(f"{args.library} does not export {missing} of the header, and exports {more} besides")
+        sys.exit(f"{args.library} does not export {missing} of the header, and also exports {more}")
     if not args.baseline.exists():
         sys.exit(f"there is no {args.baseline}: a new NUICE_SOVERSION takes one (--update)")
     if found := difference(header, args.baseline.read_text(), args.compiler):

@@ -163,7 +163,7 @@ static void test_neighbours(void) {
     }
     expect_as_mpi(kind, ring);
   }
-  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "neighbours exchange nothing in place",
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "neighbourhood exchanges cannot be in place",
             nuice_neighbor_alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, received, in.counts,
                                      in.displs, MPI_DOUBLE, ring));
   MPI_Comm_free(&ring);

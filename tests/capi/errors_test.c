@@ -312,7 +312,7 @@ void test_errors(void) {
   test_forked();
 }
 
-/* The twins of the calls with MPI's arguments; lengths beside all arrays. */
+/* The twins of the calls with MPI's arguments; a length with each array. */
 static void test_blocks(void) {
   const nuice_fint comm = comm_f(MPI_COMM_WORLD), type = type_f(MPI_DOUBLE);
   const int next = (my_rank + 1) % num_ranks, last = (my_rank + num_ranks - 1) % num_ranks;

@@ -8,7 +8,7 @@ int num_ranks = 1;
 
 enum { max_partners = 16, max_bytes = 4096 };
 
-/* Rank src sends dst so many bytes: nothing to some, also to itself. */
+/* The number of bytes that rank src sends to dst: nothing to some ranks; also to itself. */
 static int64_t bytes_of(int src, int dst) {
   return (src + 2 * dst) % 3 == 2 ? 0 : 40 + 24 * ((src * 7 + dst * 3) % 50);
 }
@@ -324,7 +324,7 @@ int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* copy, MPI_Request* request) {
   return PMPI_Comm_idup(comm, copy, request);
 }
 
-/* All plans of a communicator share two duplicates of it, and their exchanges may be under way together. */
+/* All plans of a communicator share two duplicates of it, and their exchanges may be active at the same time. */
 static void test_many_plans(void) {
   enum { n = 60 };
   static nuice_plan* plans[n];

@@ -125,7 +125,7 @@ static void wires(nuice_halo* halo, int64_t num_ghosts, const int64_t ghosts[]) 
   for (int k = 0; k < num_ghosts; ++k) CHECK(rounded[k] == 256 && exact[k] == 256 + (double)ghosts[k] / 1024);
   MUST(nuice_exchange_free(&x));
   scatter_on_wires(halo, num_ghosts, ghosts);
-  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "no doubles", nuice_halo_bind_gather(halo, 1, from, to, &odd, &x));
+  MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "not doubles", nuice_halo_bind_gather(halo, 1, from, to, &odd, &x));
   if (my_rank == num_ranks - 1) MUST(nuice_halo_set_wires(halo, 1, wrong));
   MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "wire 9", nuice_halo_bind_gather(halo, 1, from, to, entry_bytes, &x));
   MUST_FAIL(NUICE_ERR_INVALID_ARGUMENT, "wires", nuice_halo_set_wires(halo, -1, chosen));

@@ -2,8 +2,9 @@
 // A switch port, its queue and the TCP connections that converge on it, packet by packet, for tests of windows.
 //
 // A sender always has data and sends as much as its window allows. The queue
-// drops what does not fit. A lost packet is sent again one round trip after three later ones of its connection have come, else after a
-// timeout of 200 ms, in which its connection sends nothing (Linux: TCP_RTO_MIN).
+// drops what does not fit. A lost packet is retransmitted one round trip after three later ones of its
+// connection have come, else after a timeout of 200 ms, in which its connection sends nothing (Linux:
+// TCP_RTO_MIN).
 #pragma once
 
 #include <algorithm>

@@ -41,7 +41,7 @@ TEST(Agree, EveryKindOfExceptionIsAgreed) {
   expect(ErrorCode::limit, last_rank() + " is out of memory", std::bad_alloc());
   expect(ErrorCode::limit, last_rank() + " cannot hold arrays of this length", std::length_error("vector"));
   expect(ErrorCode::invalid_argument, last_rank() + ": oops", std::runtime_error("oops"));
-  expect(ErrorCode::invalid_argument, last_rank() + ": an exception that is no std::exception", 42);
+  expect(ErrorCode::invalid_argument, last_rank() + ": an exception that is not a std::exception", 42);
   expect(ErrorCode::parse, "", Error(ErrorCode::parse, ""));
 }
 

@@ -43,7 +43,7 @@ TEST(Discover, WrongUseIsTheSameErrorOnAllRanks) {
                           [&] { discoverer.sources({}, "am_count"); });
   if (test::world_size() > 1)
     test::expect_same_error(ErrorCode::mismatch,
-                            "the way of discovery differs: count on rank 0, gather on rank",
+                            "the discovery methods differ: count on rank 0, gather on rank",
                             [&] { discoverer.sources({}, is_last ? "gather" : "count"); });
 }
 

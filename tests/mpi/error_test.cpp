@@ -101,8 +101,7 @@ TEST(Errors, ASchedulerThatCannotIsRefused) {
 TEST(Errors, ASchedulerThatForwardsNeedsPhases) {
   test::expect_same_error(
       ErrorCode::not_applicable,
-      "rex forwards messages over other ranks, which takes phases one after the other: use an executor "
-      "that has phases (phased, pairwise",
+      "rex forwards messages through other ranks: use an executor with phases (phased, pairwise",
       [] { Plan(MPI_COMM_WORLD, ring(), {.scheduler = "rex", .executor = "async"}); });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fields that are no multiples of the plan or empty, and one array that holds the messages of all partners. datatype_test.cpp has
+// Fields that are not multiples of the plan or empty, and one array that holds the messages of all partners. datatype_test.cpp has
 // fields of all datatypes.
 #include "mpi/mpi_support.hpp"
 #include "nuice/nuice.hpp"

@@ -288,7 +288,7 @@ TEST_F(FollowOn, FailsOnAllRanksAlike) {
     MPI_Comm_split(MPI_COMM_WORLD, is_last ? 1 : 0, 0, &apart);
     {
       const mpi::Plan of_some(apart, {}, in_pairs);
-      test::expect_same_error(ErrorCode::invalid_argument, "is none of the plan's ranks",
+      test::expect_same_error(ErrorCode::invalid_argument, "does not belong to the plan",
                               [&] { of_some.follow_on(MPI_COMM_WORLD); });
     }
     MPI_Comm_free(&apart);

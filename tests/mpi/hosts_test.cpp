@@ -319,7 +319,7 @@ TEST(HostPlan, RefusesWhatMakesNoSense) {
   test::expect_same_error(ErrorCode::invalid_argument, "set the option hosts",
                           [&] { plan({.hosts = "", .combine = true}); });
   test::expect_same_error(ErrorCode::invalid_argument,
-                          "option shared_memory is for messages that stay on a host",
+                          "option shared_memory needs to know which ranks share a host",
                           [&] { plan({.hosts = "", .shared_memory = true}); });
   test::expect_same_error(ErrorCode::invalid_argument, "hosts \"two\"", [&] { plan({.hosts = "two"}); });
   test::expect_same_error(ErrorCode::invalid_argument, "ranks",

@@ -105,7 +105,7 @@ TEST(Requests, ShortSendsKeepTheirPlaceAmongPersistentOnes) {
     sends.start_unordered(0, 3);
     while (!receives.test(0, 3)) continue;
     while (!sends.test(0, 3)) continue;
-    EXPECT_TRUE(sends.test(0, 3));  // nothing is in flight, which is no error
+    EXPECT_TRUE(sends.test(0, 3));  // nothing is in flight, which is not an error
     EXPECT_EQ(received, sent);
   }
 }

@@ -119,7 +119,7 @@ TEST(OptionsAtRunTime, ThatAreWrongFailOnAllRanks) {
   {
     const Environment set("1", 0, "NUICE_TRACE");
     test::expect_same_error(ErrorCode::invalid_argument,
-                            "option trace (NUICE_TRACE) names a folder and is no switch: trace=1",
+                            "option trace (NUICE_TRACE) names a folder and is not a switch: trace=1",
                             [] { mpi::Plan(MPI_COMM_WORLD, ring()); });
   }
   const Environment set("device.chunk=0", 0);

@@ -186,9 +186,9 @@ TEST(Parts, CallsOutOfOrder) {
   test::expect_error(ErrorCode::state, "ready(): the exchange was not started", [&] { exchange.ready(0); });
   exchange.free();
   test::expect_error(ErrorCode::state, "the exchange was freed", [&] { exchange.ready(0); });
-  test::expect_same_error(ErrorCode::not_applicable, "in place leaves at once", [&] {
-    alltoallv_init(MPI_COMM_WORLD, in_place, in.data, in.counts, in.displs, by_parts);
-  });
+  test::expect_same_error(
+      ErrorCode::not_applicable, "option parts cannot be combined with an exchange in place",
+      [&] { alltoallv_init(MPI_COMM_WORLD, in_place, in.data, in.counts, in.displs, by_parts); });
   if (n == 1) return;
   Exchange whole = make({.scheduler = "coloring"});
   test::expect_error(ErrorCode::not_applicable, "option parts", [&] { whole.ready(0); });

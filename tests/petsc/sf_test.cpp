@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The PetscSF type nuice beside basic, bit for bit, on random graphs: every unit and operation, both ways, several under way, duplicates,
-// what is left to basic, and what is wrong. tests/petsc/test_petsc.py starts it with all kinds of options.
+// The PetscSF type nuice compared with basic, bit for bit, on random graphs: every unit and operation, both
+// ways, several active, duplicates, what is left to basic, and what is wrong. tests/petsc/test_petsc.py
+// starts it with all kinds of options.
 //
 //   mpiexec -n N petsc_sf_test -dll_append PATH/libnuice_petsc.so [-sf_nuice_scheduler coloring ...] [-seeds 3] [-rank_1_late SECONDS]
 //     [-trials 160] [-slow_basic SECONDS]
@@ -58,7 +59,7 @@ PetscErrorCode compare_several(PetscSF ours, PetscSF basic, const Graph& graph, 
       for (const std::size_t i : {2U, 0U, 4U, 1U, 3U})
         PetscCall(end(sf, *several[i].unit, (*data)[i], MPI_SUM, several[i].reduces));
     }
-    PetscCall(expect(mine == theirs, name + ", several under way"));
+    PetscCall(expect(mine == theirs, name + ", several active"));
   }
   PetscFunctionReturn(0);
 }
@@ -105,7 +106,8 @@ PetscErrorCode compare_others(PetscSF ours, PetscSF basic, const Graph& graph, c
   PetscFunctionReturn(0);
 }
 
-/// A duplicate used beside its original, and after that is gone; a forest that gets another graph.
+/// A duplicate used together with its original, and after the original is gone; a forest that gets another
+/// graph.
 PetscErrorCode compare_lives(const Graph& graph, const Graph& other, const std::string& name) {
   PetscSF ours, basic, copy, empty;
 
@@ -144,7 +146,7 @@ PetscErrorCode compare_lives(const Graph& graph, const Graph& other, const std::
   PetscFunctionReturn(0);
 }
 
-/// The second exchange of a forest waits for rank 1, which does not come for so many seconds.
+/// The second exchange of a forest waits for rank 1, which comes that number of seconds late.
 PetscErrorCode wait_for_rank_1(PetscReal seconds) {
   const Graph graph(Kind::halo, 1);
   const Unit unit = units()[0];
@@ -166,7 +168,7 @@ PetscErrorCode wait_for_rank_1(PetscReal seconds) {
 
 const char* reference = PETSCSFBASIC;
 
-/// A forest and its duplicate, in both directions, one or two under way.
+/// A forest and its duplicate, in both directions, one or two active.
 PetscErrorCode compare_many(const Graph& graph, PetscInt rounds, const std::string& name) {
   PetscSF ours, basic, copy;
 

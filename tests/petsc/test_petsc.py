@@ -337,7 +337,7 @@ def test_who_waits_for_a_rank_that_does_not_come_says_for_whom():
 
 
 def test_another_mpi_is_refused_with_both_names(tmp_path):
-    """A libnuice that was built with MPICH, as far as it says so, in the place of ours."""
+    """A libnuice that claims to be built with MPICH, instead of the real one."""
     source = tmp_path / "other.c"
     source.write_text('const char* nuice_mpi_name(void) { return "mpich"; }\n')
     library = tmp_path / "other.so"

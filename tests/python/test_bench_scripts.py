@@ -319,7 +319,7 @@ def test_all_are_listed() -> None:
     [
         (["versions", "--quick"], "skipped: name the nuice-bench of the build before"),
         (["no_such_case"], "there is no case no_such_case"),
-        (["bytes", "--cases", "thick"], "--cases: thick is none of dense, sparse, airfoil"),
+        (["bytes", "--cases", "thick"], "--cases: thick is not one of dense, sparse, airfoil"),
         (["bytes", "--ranks", "many"], "--ranks: many: these are not numbers"),
     ],
 )

@@ -95,7 +95,7 @@ def test_the_program_of_the_readme_runs(tmp_path: Path) -> None:
     (tmp_path / "main.cpp").write_text(code)
     prefix = Path(compiler()).parent.parent
     if not (prefix / "lib" / "libnuice.a").exists():
-        pytest.skip("nuice is not installed beside mpicxx")
+        pytest.skip("nuice is not installed next to mpicxx")
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.20)\nproject(first CXX)\nfind_package(nuice REQUIRED)\n"
         "add_executable(first main.cpp)\ntarget_link_libraries(first nuice::mpi)\n"

@@ -82,8 +82,8 @@ def test_large_sizes_keep_every_bit() -> None:
         (np.uint64(2**63), "is above", "limit"),
         (1e300, "is above", "limit"),
         (1j, "complex", "invalid_argument"),
-        ("8", "no sizes in bytes", "invalid_argument"),
-        (2**70, "no sizes in bytes", "invalid_argument"),
+        ("8", "not sizes in bytes", "invalid_argument"),
+        (2**70, "not sizes in bytes", "invalid_argument"),
     ],
 )
 def test_sizes_are_refused_by_name_and_never_rounded(value: object, why: str, code: str) -> None:

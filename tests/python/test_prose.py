@@ -2,8 +2,6 @@
 """Documents, comments and error texts are in plain English.
 
 No word of tools/prose.txt, few numbers in a sentence, few words in all.
-
-Files that are still to be rewritten are listed in tools/prose_todo.txt, which only shrinks.
 """
 
 from __future__ import annotations
@@ -29,19 +27,12 @@ MOST_WORDS_ELSEWHERE = 5_500
 
 
 def test_no_file_uses_a_word_that_the_list_refuses() -> None:
-    waiting = set(prose.todo())
     found = [
         f"{name}:{line}: {words} -> {use}"
         for name in prose.files()
-        if name not in waiting
         for line, words, use in prose.findings(ROOT / name)
     ]
     assert found == [], "write otherwise; tools/prose.txt has the list"
-
-
-def test_the_list_of_files_to_be_rewritten_shrinks() -> None:
-    done = [name for name in prose.todo() if not (ROOT / name).is_file() or not prose.findings(ROOT / name)]
-    assert done == [], "run: python tools/prose.py --update"
 
 
 @pytest.mark.parametrize(
@@ -71,15 +62,13 @@ def test_words_are_found_where_people_read_them(
 def test_pages_are_short_and_their_sentences_have_few_numbers(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     assert len(text.splitlines()) <= MOST_LINES
-    if name in prose.todo():
-        return
     if name.startswith("docs/adr/0"):
         assert len(text.split()) <= MOST_WORDS_OF_A_DECISION
     assert prose.sentences_with_many_numbers(ROOT / name) == []
 
 
 def words(name: str) -> int:
-    """Bars of tables and dashes are no words."""
+    """Bars of tables and dashes are not words."""
     return len(re.findall(r"\S*\w\S*", (ROOT / name).read_text(encoding="utf-8")))
 
 

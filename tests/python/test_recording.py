@@ -110,7 +110,7 @@ def test_the_verdict_says_where_nothing_is_to_be_gained(tmp_path: Path) -> None:
     on_two_hosts = load(tmp_path)
     write(tmp_path, 1, [], [], host="h0")
     on_one_host = load(tmp_path)
-    for size, what in ((65536, "a plan by auto goes through its memory"), (65537, "messages are long")):
+    for size, what in ((65536, "a plan by auto uses its shared memory"), (65537, "messages are long")):
         patterns = (Pattern(((1, size), (0, size + 1)), 10, 5.0),)
         assert what in verdict(exchange_of(patterns=patterns), on_one_host, None)
     assert "1.0% of the run" in verdict(exchange_of(share=0.01), on_one_host, None)
@@ -162,7 +162,7 @@ def test_the_commands_say_what_is_wrong(tmp_path: Path) -> None:
 def test_a_program_without_mpi_is_named_and_its_status_kept(tmp_path: Path) -> None:
     done = run("run", "--record", tmp_path / "new", "--", "sh", "-c", "echo out; exit 7", status=7)
     assert done.stdout == "out\n"
-    assert "it is no MPI program" in done.stderr
+    assert "it is not an MPI program" in done.stderr
     assert find_library(RECORDER).name == "libnuice_record.so"
     assert mpi_of(Path(sys.executable).parent / "nuice-bench") in ("Open MPI", "MPICH")
     assert mpi_of(Path(__file__)) is None

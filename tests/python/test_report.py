@@ -59,7 +59,7 @@ def report(nuice_command, tmp_path: Path):
 
 def test_of_a_matrix(report, tmp_path: Path) -> None:
     matrix = nuice.random_regular(8, 3, unit_bytes=40_000, seed=1)
-    path = tmp_path / "a<b>&.mtx"  # a name is no markup
+    path = tmp_path / "a<b>&.mtx"  # a name is not markup
     nuice.save_matrix_market(path, matrix)
     page = report(path, "--machine", "ethernet-1g", "--reuse", "50")
     assert page.headings == [

@@ -102,7 +102,7 @@ def test_a_network_for_one_program_is_watched_and_goes_with_it(tmp_path):
 def test_namespaces_that_cannot_be_entered_are_a_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As in a chroot whose root is no mount point: they can be made, and `ip -n` fails."""
+    """As in a chroot whose root is not a mount point: they can be made, and `ip -n` fails."""
     words = '[ "$1" != -n ] || { echo cannot mount >&2; exit 255; }'
     (tmp_path / "ip").write_text(f'#!/bin/sh\n{words}\nexec {shutil.which("ip")} "$@"\n')
     (tmp_path / "ip").chmod(0o755)

@@ -52,7 +52,7 @@ def test_every_usual_setting_is_one() -> None:
     [
         ("rcvbuf=4k", UnknownKnob, "rcvbuf .mpich-ofi has eager"),
         ("eager=much", Failed, "much is not a count of bytes"),
-        ("fast", Failed, "fast is no setting"),
+        ("fast", Failed, "fast is not a setting"),
     ],
 )
 def test_what_is_no_setting_is_named(word: str, error: type[Exception], text: str) -> None:

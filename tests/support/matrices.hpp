@@ -76,7 +76,7 @@ inline std::vector<NamedMatrix> extreme_matrices() {
       {"one rank to itself", matrix_of(1, {{0, 0, 5}})},
       {"two ranks, silent", matrix_of(2, {})},
       {"two ranks, one message", matrix_of(2, {{1, 0, 1}})},
-      {"zero bytes are no message", matrix_of(3, {{0, 1, 0}, {1, 2, 4}})},
+      {"zero bytes are not messages", matrix_of(3, {{0, 1, 0}, {1, 2, 4}})},
       {"only to itself", matrix_of(3, {{0, 0, 1}, {2, 2, 9}})},
       {"ring with self", matrix_of(4, {{0, 1, 3}, {1, 2, 3}, {2, 3, 3}, {3, 0, 3}, {1, 1, 8}})},
       {"004 table 1", table1_of_004(100)},

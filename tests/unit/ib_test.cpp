@@ -179,7 +179,7 @@ TEST_F(IbFiles, WhatIsWrongIsNamed) {
   EXPECT_ERROR(fabric(), ErrorCode::parse, {"dump_fts.txt:1", "is not among"});
   text = whole;
   text["dump_fts.txt"].clear();
-  EXPECT_ERROR(fabric(), ErrorCode::parse, {"no way leads to"});
+  EXPECT_ERROR(fabric(), ErrorCode::parse, {"no route leads to"});
   text = whole;
   text["ibnetdiscover.txt"] = "# nothing\n";
   EXPECT_ERROR(fabric(), ErrorCode::parse, {"no host"});

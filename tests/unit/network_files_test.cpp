@@ -139,15 +139,15 @@ TEST_F(NetworkFiles, BadGraphsAreRefusedWithTheirLine) {
   expect_graph_error("rank a\nrank a\n", {"a.net:3: \"a\" is declared twice"});
   expect_graph_error("rank a\nswitch ,\n", {"a.net:3: a name is missing"});
   expect_graph_error("rank\n", {"a.net:2: expected \"rank NAME...\""});
-  expect_graph_error("rank a b\nedge a b\n", {"a.net:3: \"edge\" is none of"});
+  expect_graph_error("rank a b\nedge a b\n", {"a.net:3: \"edge\" is not one of"});
   expect_graph_error("rank a b\ncable a\n", {"a.net:3: expected \"cable A B [CAPACITY]\""});
   expect_graph_error("rank a b\ncable a c\n", {"a.net:3: no rank or switch is called \"c\""});
-  expect_graph_error("rank a b\ncable a b 0\n", {"a.net:3: \"0\" is no capacity above 0"});
-  expect_graph_error("rank a b\ncable a b nan\n", {"a.net:3: \"nan\" is no capacity above 0"});
+  expect_graph_error("rank a b\ncable a b 0\n", {"a.net:3: \"0\" is not a capacity above 0"});
+  expect_graph_error("rank a b\ncable a b nan\n", {"a.net:3: \"nan\" is not a capacity above 0"});
   expect_graph_error("rank a b\ncable a a\n", {"a.net:3: \"a\" cannot be connected with itself"});
-  expect_graph_error("rank a b\n", {"a.net: no way leads from b to a"});
-  expect_graph_error("rank a b\nlink a b\n", {"a.net: no way leads from b to a"});
-  expect_graph_error("rank a[3-1]\n", {"a.net:2: \"3-1\" is no range of numbers"});
+  expect_graph_error("rank a b\n", {"a.net: no route leads from b to a"});
+  expect_graph_error("rank a b\nlink a b\n", {"a.net: no route leads from b to a"});
+  expect_graph_error("rank a[3-1]\n", {"a.net:2: \"3-1\" is not a range of numbers"});
   expect_graph_error("rank a[0-3\n", {"has no \"]\""});
   expect_graph_error("rank a[0-99999999999]\n", {"\"0-99999999999\" is too long"});
   expect_graph_error("rank a[0-1048575][0-1048575]\n", {"too many names"});
@@ -215,10 +215,10 @@ TEST_F(NetworkFiles, BadSlurmFilesAreRefusedWithTheirLine) {
   expect_slurm_error("SwitchName=a Nodes=n0\nSwitchName=a Nodes=n1\n",
                      {"conf:2: switch \"a\" is described at", "conf:1"});
   expect_slurm_error("SwitchName=a Nodes=n0 Switches=c\n", {"conf:1: no switch is called \"c\""});
-  expect_slurm_error("SwitchName=a Hosts=n0\n", {"conf:1: \"hosts=\" is none of SwitchName="});
-  expect_slurm_error("SwitchName=a Nodes=n[0-3], n4\n", {"conf:1: \"n4\" is no KEY=VALUE"});
+  expect_slurm_error("SwitchName=a Hosts=n0\n", {"conf:1: \"hosts=\" is not one of SwitchName="});
+  expect_slurm_error("SwitchName=a Nodes=n[0-3], n4\n", {"conf:1: \"n4\" is not KEY=VALUE"});
   expect_slurm_error("SwitchName=a Nodes=\"n[0-3]\n", {"conf:1: \"n[0-3] has no second quote"});
-  expect_slurm_error("SwitchName=a =n0\n", {"conf:1: \"=n0\" is no KEY=VALUE"});
+  expect_slurm_error("SwitchName=a =n0\n", {"conf:1: \"=n0\" is not KEY=VALUE"});
   expect_slurm_error("SwitchName=a Switches=b\nSwitchName=b Switches=a Nodes=n[0-1]\n", {"is below itself"});
   expect_slurm_error("SwitchName=a Nodes=n[0-\n", {"conf:1: \"[0-\" has no \"]\""});
   expect_slurm_error("SwitchName=a Nodes=,\n", {"there are no ranks"});

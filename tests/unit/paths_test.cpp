@@ -148,7 +148,7 @@ TEST(Paths, AreKeptInFiles) {
     std::string wrong = file.str();
     wrong.replace(wrong.find("@2"), 2, other);
     std::stringstream in(wrong);
-    EXPECT_ERROR(read_schedule(in, "file", matrix), ErrorCode::parse, {"is no path @NUMBER"});
+    EXPECT_ERROR(read_schedule(in, "file", matrix), ErrorCode::parse, {"is not a path @NUMBER"});
   }
 }
 

@@ -121,9 +121,9 @@ TEST(PhaseTable, RefusesWaysBackToTheSourceAndOnFromTheDestination) {
     return schedule;
   };
   EXPECT_ERROR(slice(matrix, along({0, 1, 0, 2}), 2), ErrorCode::not_applicable,
-               {"phase 1, rank 1 -> rank 0", "rank 0 -> rank 2 comes back to its source"});
+               {"phase 1, rank 1 -> rank 0", "rank 0 -> rank 2 is sent back to its source"});
   EXPECT_ERROR(slice_all(matrix, along({0, 2, 1, 2})), ErrorCode::not_applicable,
-               {"phase 1, rank 2 -> rank 1", "goes on from its destination"});
+               {"phase 1, rank 2 -> rank 1", "is forwarded from its destination"});
 }
 
 }  // namespace

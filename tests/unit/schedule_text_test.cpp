@@ -91,8 +91,8 @@ TEST_F(BadScheduleText, NamesTheLine) {
   bad(with("phase 1", "phase 7"), "p.plan:", "phase 1 transfers");
   bad(with("transfers 2", "transfers 0"), "p.plan:", "transfers COUNT");
   bad(with("transfers 2", "transfers 3"), "p.plan:", "expected");
-  bad(with("0>1:0+10", "0>1:0-10"), "p.plan:9", "no piece");
-  bad(with("0>1:0+10", "0>1:0+99999999999999999999"), "p.plan:9", "no piece");
+  bad(with("0>1:0+10", "0>1:0-10"), "p.plan:9", "not a piece");
+  bad(with("0>1:0+10", "0>1:0+99999999999999999999"), "p.plan:9", "not a piece");
   bad(with("\nend\n", "\nend\nmore\n"), "p.plan:", "after \"end\"");
   bad(with("\nend\n", "\n"), "p.plan:", "end");
 }

@@ -130,8 +130,7 @@ TEST_F(SlurmFiles, HostsOnSeveralSwitchesAreNoWayForOthers) {
 TEST_F(SlurmFiles, FilesMayIncludeOthers) {
   write("leaves.conf", "SwitchName=leaf0 Nodes=n[0-3]\nSwitchName=leaf1 Nodes=n[4-7]\n");
   expect_two_leaves(*conf("include leaves.conf\nSwitchName=top Switches=leaf[0-1]\n"), "included");
-  EXPECT_ERROR(conf("Include topology.conf\n"), ErrorCode::parse,
-               {"conf:1: more than 10 files in each other"});
+  EXPECT_ERROR(conf("Include topology.conf\n"), ErrorCode::parse, {"conf:1: more than 10 nested files"});
   EXPECT_ERROR(conf("Include none.conf\n"), ErrorCode::io, {"none.conf: No such file"});
 }
 
@@ -204,7 +203,7 @@ TEST_F(SlurmFiles, WhatIsWrongWithYamlIsNamed) {
       ",name=other");
   bad(tree, {"topology.yaml:24: topology \"flat\" has neither tree nor block"}, ErrorCode::not_applicable,
       ",name=flat");
-  bad(std::string(100000, '['), {"more than 1000 lists in each other"}, ErrorCode::limit);
+  bad(std::string(100000, '['), {"more than 1000 nested lists"}, ErrorCode::limit);
   EXPECT_ERROR(conf("SwitchName=a Nodes=n0\n", ",name=x"), ErrorCode::invalid_argument,
                {"only a topology.yaml"});
 }

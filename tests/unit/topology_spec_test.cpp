@@ -14,12 +14,12 @@ TEST(Specs, BadOnesAreErrorsOfOneLine) {
   EXPECT_ERROR(make_topology(""), invalid_argument, {"unknown topology \"\"", "hypercube"});
   EXPECT_ERROR(make_topology("ring:8"), invalid_argument, {"unknown topology \"ring\"; known: crossbar"});
   EXPECT_ERROR(make_topology("crossbar"), invalid_argument,
-               {"\"\" is no whole number", "expected crossbar:N"});
-  EXPECT_ERROR(make_topology("crossbar:0"), invalid_argument, {"\"0\" is no whole number from 1"});
+               {"\"\" is not a whole number", "expected crossbar:N"});
+  EXPECT_ERROR(make_topology("crossbar:0"), invalid_argument, {"\"0\" is not a whole number from 1"});
   EXPECT_ERROR(make_topology("crossbar:-3"), invalid_argument, {"\"-3\""});
   EXPECT_ERROR(make_topology("hypercube:six"), invalid_argument, {"\"six\"", "hypercube:D"});
   EXPECT_ERROR(make_topology("hypercube:25"), limit, {"more than 16777216"});
-  EXPECT_ERROR(make_topology("mesh:4x"), invalid_argument, {"\"\" is no whole number", "mesh:K1"});
+  EXPECT_ERROR(make_topology("mesh:4x"), invalid_argument, {"\"\" is not a whole number", "mesh:K1"});
   EXPECT_ERROR(make_topology("torus:4x0x2"), invalid_argument, {"\"0\""});
   EXPECT_ERROR(make_topology("mesh:5000x5000x5000x5000x5000x5000x5000"), limit, {"more than"});
   EXPECT_ERROR(make_topology("fattree:4x4/3"), invalid_argument,
@@ -31,7 +31,7 @@ TEST(Specs, BadOnesAreErrorsOfOneLine) {
   EXPECT_ERROR(make_topology("cm5:1.5"), invalid_argument, {"\"1.5\""});
   EXPECT_ERROR(make_topology("dragonfly:a=4,h=2"), invalid_argument, {"a=, h= and p= must be given"});
   EXPECT_ERROR(make_topology("dragonfly:a=4,h=2,p=2,a=4"), invalid_argument, {"\"a=\" is given twice"});
-  EXPECT_ERROR(make_topology("dragonfly:a=4,h=2,p=2,q=2"), invalid_argument, {"\"q=2\" is none of"});
+  EXPECT_ERROR(make_topology("dragonfly:a=4,h=2,p=2,q=2"), invalid_argument, {"\"q=2\" is not one of"});
   EXPECT_ERROR(make_topology("dragonfly:a=4,h=2,p=2,g=10"), invalid_argument,
                {"10 groups", "reach 8 others"});
   EXPECT_ERROR(make_topology("dragonfly:a=4,h=2,p=2,paths=0"), invalid_argument, {"\"0\""});
@@ -40,9 +40,9 @@ TEST(Specs, BadOnesAreErrorsOfOneLine) {
   EXPECT_ERROR(make_topology("dragonfly:a=4000,h=4000,p=1"), limit, {"more than"});
   EXPECT_ERROR(make_topology("file:"), invalid_argument, {"name of the file is missing"});
   EXPECT_ERROR(make_topology("file:/no/such/file.net"), io, {"/no/such/file.net"});
-  EXPECT_ERROR(make_topology("slurm:x.conf,thin=0"), invalid_argument, {"\"0\" is no capacity above 0"});
+  EXPECT_ERROR(make_topology("slurm:x.conf,thin=0"), invalid_argument, {"\"0\" is not a capacity above 0"});
   EXPECT_ERROR(make_topology("slurm:x.conf,hosts="), invalid_argument,
-               {"none of hosts=FILE, thin=T, name=TOPOLOGY"});
+               {"not one of hosts=FILE, thin=T, name=TOPOLOGY"});
 }
 
 TEST(Specs, TooSmallIsOneSentence) {

@@ -97,7 +97,8 @@ void EndpointCore::add_internal_handlers() {
     EndpointCore& endpoint = context.endpoint().core();
     auto& marks = endpoint.levels_.marks;
     const auto sync = detail::load<std::uint32_t>(payload);
-    if (sync > marks.size() + UINT16_MAX) throw Error(ErrorCode::mismatch, "a level mark of no LevelSync");
+    if (sync > marks.size() + UINT16_MAX)
+      throw Error(ErrorCode::mismatch, "a level mark for a LevelSync that does not exist");
     if (sync >= marks.size()) marks.resize(sync + 1);  // the other rank made its LevelSync first
     if (marks[sync].empty()) marks[sync].resize(static_cast<std::size_t>(endpoint.num_ranks_), 0);
     ++marks[sync][static_cast<std::size_t>(context.source())];

@@ -53,9 +53,10 @@ LevelSync::LevelSync(Endpoint& endpoint, std::vector<Rank> neighbours)
   core_.throw_later(core_.try_reduce(ReduceOp::sum, mine, all));
   core_.reduce_into(ReduceOp::sum, {}, {}, false);  // no message of the first level is handled in here
   if (all[0] != 0)
-    throw Error(ErrorCode::invalid_argument, "neighbours: " + std::to_string(all[0]) +
-                                                 " ranks name themselves, a rank twice or one outside");
-  if (all[1] != 0) throw Error(ErrorCode::mismatch, "neighbours: a rank lists one that does not list it");
+    throw Error(ErrorCode::invalid_argument,
+                "neighbours: " + std::to_string(all[0]) +
+                    " ranks list themselves, list a rank twice, or list an invalid rank");
+  if (all[1] != 0) throw Error(ErrorCode::mismatch, "neighbours: a rank lists a rank that does not list it");
 }
 
 void LevelSync::finish_level() {

@@ -117,7 +117,7 @@ void EndpointCore::on_signal(int /*signal*/) {
 Interruptible::Interruptible(Endpoint& endpoint, int signal) : core_(endpoint.core()) {
   EndpointCore::Guards& guards = core_.guards_;
   if (core_.guarded_ || interruptible != nullptr)
-    throw Error(ErrorCode::state, "interrupts or a progress thread are on already");
+    throw Error(ErrorCode::state, "interrupts or a progress thread are already in use");
   struct sigaction action = {};
   action.sa_handler = &EndpointCore::on_signal;
   action.sa_flags = SA_RESTART;
@@ -154,7 +154,7 @@ Interruptible::~Interruptible() {
 
 ProgressThread::ProgressThread(Endpoint& endpoint, std::chrono::microseconds period)
     : core_(endpoint.core()) {
-  if (core_.guarded_) throw Error(ErrorCode::state, "interrupts or a progress thread are on already");
+  if (core_.guarded_) throw Error(ErrorCode::state, "interrupts or a progress thread are already in use");
   if (!core_.transport_->allows_threads())
     throw Error(ErrorCode::not_applicable,
                 "a progress thread needs MPI_THREAD_MULTIPLE from MPI_Init_thread");

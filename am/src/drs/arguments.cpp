@@ -25,8 +25,8 @@ void check_options(const Options& options) {
                 "drs::Options::delay_us is not between 0 and 10^9: " + std::to_string(options.delay_us));
   if (options.lock == Lock::rma && options.when_busy == WhenBusy::list)
     throw Error(ErrorCode::not_applicable,
-                "compare-and-swap (Lock::rma) runs nothing at the receiver that "
-                "could keep a list (WhenBusy::list)");
+                "compare-and-swap (Lock::rma) runs no code at the receiver, so the receiver cannot keep a "
+                "list (WhenBusy::list)");
 }
 
 Messages make_messages(const Place& place, std::span<const Partner> destinations,

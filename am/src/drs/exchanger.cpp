@@ -84,8 +84,8 @@ void Exchanger::State::check_options(const Options& options) {
   agree([&] {
     drs::check_options(options);
     if (mine != of_rank_0)
-      throw Error(ErrorCode::mismatch,
-                  "drs::Options of rank " + std::to_string(place().rank) + " are not those of rank 0");
+      throw Error(ErrorCode::mismatch, "drs::Options differ: those of rank " + std::to_string(place().rank) +
+                                           " are not those of rank 0");
   });
 }
 
@@ -121,7 +121,7 @@ void Exchanger::State::check_sources(std::span<const Partner> destinations,
   quiesce();
   const std::vector<Partner> sent = take_entries();
   agree([&] { compare(place().rank, sources, sent); });
-  throw Error(ErrorCode::mismatch, "the sources given to bind() are not what the ranks send");
+  throw Error(ErrorCode::mismatch, "the sources given to bind() do not match what the ranks send");
 }
 
 MessageRun* Exchanger::State::find_run(std::uint32_t exchange) {

@@ -26,7 +26,7 @@ struct ActiveRuns {
   am::Endpoint* endpoint = nullptr;
   std::vector<Run*> running;
   std::size_t num_bound = 0;  // running has room for all of them, so that start() does not allocate
-  QuietTime quiet{};          // without a message sent or taken in: refused inquiries are no progress
+  QuietTime quiet{};          // without a message sent or taken in: refused inquiries are not progress
 
   /// Progress for all of them. What handlers throw is held; throws only Error state inside a handler, and what the
   /// transport throws.

@@ -126,7 +126,7 @@ void all_to_all_flood(const MakeTransport& make, int effort) {
   EXPECT_EQ(sum, static_cast<std::uint64_t>(ep.num_ranks()) * (count * (count - 1) / 2));
 }
 
-// Nobody polls before it must: every ring fills, every rank waits for room, and still all ends.
+// No rank polls before it must: every ring fills, every rank waits for room, and still all ends.
 void until_every_ring_is_full(const MakeTransport& make, int effort) {
   Endpoint ep(make(), {.poll_every = 0});
   std::uint64_t bytes = 0;

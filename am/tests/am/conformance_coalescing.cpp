@@ -16,7 +16,7 @@ namespace {
 using am::Context;
 using am::Endpoint;
 
-/// Every item once, in order for each source, with echoes to who pushed it.
+/// Every item once, in order for each source, with echoes to the rank that pushed it.
 void coalesce(Endpoint& ep, const am::HostRelay* relay, int effort) {
   std::uint64_t sum = 0;
   std::vector<std::uint64_t> last(as_index(ep.num_ranks()), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A handler's error comes out of whatever call made the progress. That call has done its own work all the same, and so
-// have the other ranks': nobody hangs, nothing is lost or told twice. One case for each kind of call.
+// have the other ranks': no rank hangs, nothing is lost or reported twice. One case for each kind of call.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class Troubled {
     });
   }
 
-  /// So many of the next polls throw, on ranks that are multiples of `every`.
+  /// That number of the next polls throw, on ranks that are multiples of `every`.
   void stir(std::uint64_t times, Rank every = 1) {
     if (ep.rank() % every == 0) attempt([&] { ep.send(ep.rank(), stir_, Count{times + 1}); });
   }
@@ -103,7 +103,7 @@ void errors_while_flushing(const MakeTransport& make, int /*effort*/) {
       }
       t.settle();
       EXPECT_EQ(sum, expected);
-      t.settle();  // nobody's next message may be counted above
+      t.settle();  // no rank's next message may be counted above
     }
   }
 }

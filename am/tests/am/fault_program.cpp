@@ -15,7 +15,7 @@
 //            refuse, list, rma    DRS_N
 //            learn    drs receive lists
 //            connect  connect() again and again
-//            midway   the victim ends in connect(), after it has come and before the others are through
+//            midway   the victim ends in connect(), after it has come and before the others have left it
 //
 // Prints a line per rank that came to its end: "case C rank R SECONDS code: text", the seconds since the victim's end.
 #include <fcntl.h>
@@ -188,7 +188,7 @@ class Ranks {
       ep.poll_until([&] { return port.complete(); });
       port.rearm();
       if (i % 2 == 0 || bytes >= block_bytes)
-        ep.barrier();  // nobody puts into a generation that is not armed yet
+        ep.barrier();  // no rank puts into a generation that is not armed yet
       else
         ep.quiesce();
     });

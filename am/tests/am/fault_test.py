@@ -127,11 +127,11 @@ class Faults(unittest.TestCase):
 
     @unittest.skipUnless(IS_OPENMPI_5, "only Open MPI 5 lets the others live when a rank dies")
     def test_a_death_in_the_midst_of_connect(self):
-        """One that has given up since may be named beside it."""
+        """A rank that has given up since then may be named too."""
         self.expect_end("kill/midway/mpi/0", rf"; dead: .*\brank {VICTIM}\b", "--continuous")
 
     def test_a_rank_that_stops_in_the_midst_of_connect(self):
-        """Whoever sees another give up first may name that one."""
+        """A rank that sees another one give up first may name that one."""
         self.expect_end(f"freeze/midway/mpi/{WATCHDOG_S}", r"(?: after [\d.]+ s|; dead: rank)", *CONTINUE)
 
     @unittest.skipUnless(IS_OPENMPI_5, "only Open MPI 5 lets the others live when a rank dies")

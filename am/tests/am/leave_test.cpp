@@ -17,7 +17,7 @@
 #include "nuice/mpi/am.hpp"
 
 namespace {
-std::vector<long> leaves;  // to whom, in turn
+std::vector<long> leaves;  // the destinations, in order
 bool refuses = false;
 }  // namespace
 

@@ -177,7 +177,7 @@ TEST(LoopbackCoalescer, FlushByAgeNeverWaits) {
   });
 }
 
-/// Notes to whom messages and batches go.
+/// Notes the destinations of messages and batches.
 class Noting : public am::Transport {
  public:
   Noting(std::unique_ptr<am::Transport> inner, std::vector<Rank>& noted)
@@ -232,7 +232,7 @@ struct Branch {
 };
 
 /// Every item leads to two more, drawn ranks away, so deep; half of them wait in a coalescer that nothing but quiesce() empties.
-/// Whoever leaves a quiesce() counts all of them, and nobody leaves twice before all have left once.
+/// A rank that leaves a quiesce() counts all of them, and no rank leaves twice before all have left once.
 void grow_trees(const am::LoopbackOptions& options, bool chaos) {
   constexpr std::uint32_t levels = 5;
   constexpr int rounds = 3;

@@ -33,7 +33,7 @@ class Child {
     end();
     waitpid(number_, nullptr, 0);
   }
-  /// Nobody asks how it ended before the destructor does: it stays as what is called a zombie.
+  /// Only the destructor asks how the process ended: until then it stays a zombie.
   void end() const { kill(number_, SIGKILL); }
   Process process() const {
     Process process = am::mpi::this_process();

@@ -62,7 +62,7 @@ void answers_while_computing(TurnOn&& turn_on) {
     if (ep.rank() == 0) {
       for (std::uint64_t i = 1; i <= count; ++i) {
         ep.send(1, ask, Number{1});
-        if (i % 3 != 0) ep.poll_until([&] { return answered == i; });  // in turns, and some at once
+        if (i % 3 != 0) ep.poll_until([&] { return answered == i; });  // most one by one, and some at once
       }
       ep.poll_until([&] { return answered == count; });
     } else {
@@ -329,7 +329,7 @@ TEST(Nap, IsEndedByAPush) {
   std::vector<std::uint64_t> words(std::size_t{1} << 16, 0);
   am::RingProducer ring(&control, reinterpret_cast<std::byte*>(words.data()), words.size() * 8, &bell);
   const auto push_to_sleeper =
-      [&] {  // who pushed before would fill the ring, where the other gets no core for long
+      [&] {  // a rank that pushed earlier would fill the ring while the other gets no core
         if (bell.armed == am::Doorbell::asleep) (void)ring.try_push({}, nullptr, 0, nullptr, 0);
       };
   EXPECT_LT(nap_during(bell, push_to_sleeper), 1);
@@ -345,7 +345,7 @@ TEST(Nap, IsNotTakenWhereThereIsWork) {
   am::Doorbell bell{};
   const auto begun = std::chrono::steady_clock::now();
   am::sleep_on(bell, 2, [&] {
-    EXPECT_EQ(bell.armed, am::Doorbell::asleep);  // whoever makes work from here on wakes
+    EXPECT_EQ(bell.armed, am::Doorbell::asleep);  // a rank that makes work from here on wakes this one
     return true;
   });
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(1));

@@ -21,7 +21,7 @@ COMMAND = [
     "--gtest_brief=1",
     "--gtest_filter=*shm_*Put*:*shm_ReplyStorm*:SharedMemory.*",
 ]
-NOBODY = 65534
+OTHER_USER = 65534
 
 
 def start(user=None):
@@ -52,11 +52,19 @@ class TwoJobs(unittest.TestCase):
         if os.geteuid() != 0 or shutil.which("setpriv") is None:
             self.skipTest("needs root and setpriv, to be another user")
         can_read = subprocess.run(
-            ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "test", "-x", PROGRAM]
+            [
+                "setpriv",
+                f"--reuid={OTHER_USER}",
+                f"--regid={OTHER_USER}",
+                "--clear-groups",
+                "test",
+                "-x",
+                PROGRAM,
+            ]
         )
         if can_read.returncode != 0:
             self.skipTest("another user may not read this folder")
-        self.expect_success([start(), start(NOBODY)])
+        self.expect_success([start(), start(OTHER_USER)])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The watchdog between ranks that are threads: who waits for a rank that never answers gives up, names it and tells the
-// others. What becomes of processes that die is tested by fault_test.py.
+// The watchdog between ranks that are threads: a rank that waits for one that never answers gives up, names
+// it and tells the others. What becomes of processes that die is tested by fault_test.py.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -39,7 +39,7 @@ void expect_timeout(Wait&& wait) {
     }
     try {
       wait(ep, echo);
-      ADD_FAILURE() << "nobody gave up";
+      ADD_FAILURE() << "no rank gave up";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::timeout);
       EXPECT_TRUE(std::regex_search(error.what(), said)) << error.what();
@@ -63,7 +63,7 @@ TEST(Watch, ARankThatDoesNotComeToSeal) {
     while (ep.rank() == silent && gave_up < 2) std::this_thread::sleep_for(1ms);
     try {
       ep.seal();
-      ADD_FAILURE() << "nobody gave up";
+      ADD_FAILURE() << "no rank gave up";
     } catch (const am::TransportError& error) {
       EXPECT_NE(std::string(error.what()).find("rank 1"), std::string::npos) << error.what();
     }

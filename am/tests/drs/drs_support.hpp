@@ -58,7 +58,7 @@ void expect_as_serially(Rank rank, Rank num_ranks, const Bind& bind, const drs::
 /// Rounds with changing data and no barrier between them: fast ranks run ahead. By test() alone where `testing`.
 void expect_many_rounds(Rank rank, Rank num_ranks, const Bind& bind, const drs::Options& options, int rounds,
                         bool testing);
-/// Exchanges under way together, started and waited for in orders that differ between the ranks.
+/// Exchanges active at the same time, started and waited for in orders that differ between the ranks.
 void expect_overlapping(Rank rank, Rank num_ranks, const Bind& bind, const drs::Options& options);
 /// Every inquiry is refused or granted; with a list none is made twice.
 void expect_counters(const drs::Counters& counters, std::uint64_t messages, const drs::Options& options);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// DRS_N beside a program whose handlers throw, with interrupts and a progress thread on, and stations that end early.
+// DRS_N next to a program whose handlers throw, with interrupts and a progress thread on, and stations that
+// end early.
 #include <chrono>
 #include <stdexcept>
 

@@ -200,7 +200,7 @@ TEST(DrsErrors, OfBindAreThoseOfAllRanks) {
     expect(ErrorCode::mismatch, "Options of rank 2", 100, 100, {.seed = rank == 2 ? 5U : 0U});
     expect(ErrorCode::invalid_argument, "delay_us", 100, 100, {.delay_us = -1});
     expect(ErrorCode::not_applicable, "needs MPI", 100, 100, {.lock = drs::Lock::rma});
-    expect(ErrorCode::not_applicable, "could keep a list", 100, 100,
+    expect(ErrorCode::not_applicable, "cannot keep a list", 100, 100,
            {.lock = drs::Lock::rma, .when_busy = drs::WhenBusy::list});
     drs::Exchange works = pair.bind(100, 100);  // numbered alike on all ranks after these failures
     works.start();

@@ -87,7 +87,7 @@ TEST(DrsReceiveLists, FailOnAllRanksInEveryWay) {
 TEST(DrsErrorsOnMpi, AreThoseOfAllRanks) {
   world_of::World world(MPI_COMM_WORLD);
   const auto bind = [&](const drs::Options& options) { world.bind({}, {}, {}, {}, options); };
-  expect_same_error(ErrorCode::not_applicable, "could keep a list",
+  expect_same_error(ErrorCode::not_applicable, "cannot keep a list",
                     [&] { bind({.lock = drs::Lock::rma, .when_busy = drs::WhenBusy::list}); });
   expect_same_error(ErrorCode::invalid_argument, "early_bytes", [&] { bind({.early_bytes = -1}); });
   if (world_size() > 1)

@@ -5,7 +5,7 @@
 //
 // Kept compressed by sender (the papers' CCOM, NICE s.3.3) with a view by receiver. A message's id is its
 // index in the order (src, dst). Two kinds of entries never become messages:
-//   * zero bytes: a checker that follows bytes cannot see an empty message get lost (docs/adr/0001);
+//   * zero bytes: a checker that follows bytes cannot notice the loss of an empty message (docs/adr/0001);
 //   * src == dst: a rank's message to itself needs no port; its size is kept in self_bytes() (docs/adr/0002).
 #pragma once
 

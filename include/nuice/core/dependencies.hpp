@@ -38,7 +38,7 @@ struct Dependencies {
 /// route), 4 bytes per link and dependency.
 Dependencies dependencies(const Schedule& schedule, const Topology* topology, Bytes least_bytes = 0);
 
-/// A notification (notice), as one of its two ranks sees it. The rank that gives it receives from `partner`
+/// A notification (notice), as one of its two ranks sees it. The rank that sends it receives from `partner`
 /// in `phase`; `peer` waits for this before it sends to peer_partner in peer_phase. The rank that awaits it
 /// sends to `partner` in `phase` once `peer` has received from peer_partner in peer_phase.
 struct Notice {

@@ -76,7 +76,7 @@ struct PhaseTable {
 };
 
 /// The slice for `rank`. O(transfers) time; memory grows with what the rank sends, receives and forwards.
-/// Throws Error not_applicable if the schedule returns bytes to their source or moves them on from their
+/// Throws Error not_applicable if the schedule returns bytes to their source or forwards them from their
 /// destination.
 PhaseTable slice(const CommMatrix& matrix, const Schedule& schedule, Rank rank);
 

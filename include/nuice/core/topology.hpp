@@ -63,8 +63,8 @@ class Topology {
   /// The number of paths from which path_coloring, or random or adaptive routing, chooses; at least 1.
   /// O(levels).
   virtual std::int64_t num_paths(Rank /*src*/, Rank /*dst*/) const { return 1; }
-  /// As append_route(), over a path from 0 to num_paths(src, dst) - 1. The route of append_route() is one of
-  /// them.
+  /// As append_route(), by the path with this number, 0 to num_paths(src, dst) - 1. The route of
+  /// append_route() is one of the paths.
   virtual void append_path(Rank src, Rank dst, std::int64_t /*path*/, std::vector<LinkId>& route) const {
     append_route(src, dst, route);
   }

@@ -6,7 +6,7 @@
 // The step must not communicate: a rank that throws early would leave the others waiting in it. Errors of MPI
 // inside a collective operation are not covered, because the ranks can then no longer communicate: the
 // communicator's error handler gets them, and if it returns, they are thrown as Error mpi.
-// Cost: one allreduce of an int; after a failure three broadcasts more.
+// Cost: one allreduce of an int; after a failure three more broadcasts.
 #pragma once
 
 #include <mpi.h>

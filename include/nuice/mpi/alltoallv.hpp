@@ -4,7 +4,7 @@
 //   auto x = nuice::mpi::alltoallv_init(comm, s, sc, sd, r, rc, rd);        // contiguous ranges; counts and displacements in elements
 //   for (int i = 0; i < steps; ++i) x.start(), x.wait();
 //
-// Counts and displacements may be any integers of 32 or 64 bits. Blocks of zero elements are no messages.
+// Counts and displacements may be any integers of 32 or 64 bits. Blocks of zero elements are not messages.
 // Arrival::index is the number of the block: the rank, or the position of the neighbour. The scheduler is
 // `auto` unless the options name another.
 //

@@ -85,17 +85,17 @@ class Exchange {
   void start();
   /// As start(), for buffers in GPU memory and a program that works on a stream of its own (cudaStream_t,
   /// hipStream_t): the exchange follows all earlier work on the stream. start() without a stream follows the
-  /// work on the legacy default stream. Both wait until this work lets the first bytes be sent. On host
-  /// memory the same as start().
+  /// work on the legacy default stream. Both wait for that work, because the first bytes are sent before they
+  /// return. On host memory the same as start().
   void start(void* stream);
   /// Makes progress; true when this rank's part is complete. Throws Error state without a start().
   bool test();
   /// Returns when this rank's part is complete. Throws Error state without a start(), mpi for MPI's own
-  /// errors, after which the exchange can only be destroyed; timeout if PlanOptions::watchdog_s have passed
-  /// without progress, likewise. Receive buffers may then be used again: a message that has not begun to
-  /// arrive is no longer written, and one that has gets a second to complete. Send buffers must stay
-  /// unchanged as long as the result of a late rank matters, because that rank may still read them. For the
-  /// same reason the resources of such an exchange are not freed.
+  /// errors, timeout if PlanOptions::watchdog_s have passed without progress. After either the exchange can
+  /// only be destroyed. Receive buffers may then be used again: a message that has not begun to arrive is no
+  /// longer written, and a message that has begun gets a second to complete. Send buffers must stay unchanged
+  /// as long as the result of a late rank matters, because that rank may still read them. For the same reason
+  /// the resources of such an exchange are not freed.
   void wait();
   /// As wait(), but data may still be in transit to the GPU's memory: only later work on the stream may use
   /// the buffers. On host memory the same as wait().

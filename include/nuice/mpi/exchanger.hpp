@@ -47,8 +47,9 @@ class Exchanger {
 
   /// Makes an exchange that can be started and waited for any number of times; contents may change in
   /// between, sizes may not. Does not communicate. Several may be active, if both ends of a pair start them
-  /// in the same order; ranks may be several exchanges apart. Arrival::index counts
-  /// sources by ascending rank, each once; a source's Arrival comes with the last of its messages, and its data is empty.
+  /// in the same order; ranks may be several exchanges apart. Arrival::index is the position of the source
+  /// among all sources by ascending rank. next() returns one Arrival per source, when the last of its
+  /// messages has arrived; its `data` is empty.
   Exchange bind(std::span<const Outgoing> sends, std::span<const Incoming> receives);
 
  private:

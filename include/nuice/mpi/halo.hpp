@@ -86,7 +86,7 @@ class HaloExchange {
 class Halo {
  public:
   /// Collective over parent, which is duplicated. needed: global indices that this rank works with, in any
-  /// order; duplicates are allowed, and owned indices are no ghosts.
+  /// order; duplicates are allowed, and owned indices are not ghosts.
   /// entry_bytes: the bytes per entry for which messages are planned. The plan serves both directions and
   /// fields of any size; give the size that travels most often, because some schedulers, "auto" among them,
   /// use it.
@@ -129,8 +129,8 @@ class Halo {
   /// error, or mismatch with `what`, the meaning of the values. Cost: one allreduce of three numbers.
   void agree(const Outcome& wrong, std::int64_t value, const std::string& what) const;
 
-  /// For a layer above that finds this rank's arrays wrong: call it while the other ranks call any bind. All
-  /// ranks throw this error, whose text then begins with this rank's name.
+  /// For a layer above NUICE that finds an error in this rank's arrays: call it while the other ranks call
+  /// any bind. All ranks throw this error, whose text then begins with this rank's name.
   [[noreturn]] void refuse(const Error& why) const;
 
   /// Fetches ghost values; the memory must stay valid until HaloExchange::free().

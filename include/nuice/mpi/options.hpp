@@ -50,9 +50,9 @@ struct AsyncOptions {
   Bytes chunk_bytes = 0;
 };
 
-/// Options of the executor depend. A message of at least twice early_bytes travels in two parts. When the
-/// first has arrived, the messages that wait for its ports and links are notified, while its last early_bytes
-/// are still in flight. Shorter messages do not wait, and no message waits for them.
+/// Options of the executor `depend`. A message of at least twice early_bytes travels in two parts. When the
+/// first part has arrived, the senders that wait for the message's ports and links are notified, while its
+/// last early_bytes are still in flight. Shorter messages do not wait, and no message waits for them.
 struct DependOptions {
   Bytes early_bytes = default_early_bytes;
 };

@@ -66,7 +66,7 @@ class Plan {
   /// and zero bytes are allowed. A rank may be listed several times (a periodic grid of width two): the
   /// schedule then has one message for it, and bind() takes one buffer for each time.
   /// Time and memory grow with the messages of all ranks: every rank gathers the matrix, O(ranks + messages),
-  /// and makes the same schedule. With Planning::distributed memory grows on no rank.
+  /// and makes the same schedule. With Planning::distributed a rank needs memory for its own messages only.
   /// Throws Error, the same on all ranks, naming the rank or pair at fault:
   ///   invalid_argument  a destination outside the communicator, a negative size, an unknown
   ///                     scheduler, an option out of range, a null communicator or an intercommunicator
@@ -124,7 +124,7 @@ class Plan {
   /// Not collective. The destinations as given to the constructor, in the same order, zero bytes and the rank itself included.
   std::span<const Partner> destinations() const;
   /// Not collective. The ranks that send to this rank, with their bytes, by ascending rank, the rank itself
-  /// included. A rank that lists this one several times appears as often, in its order, without empty
+  /// included. A rank that lists this one several times appears equally often, in its order, without empty
   /// messages.
   std::span<const Partner> sources() const;
   const PhaseTable& table() const;
@@ -168,8 +168,8 @@ class Plan {
   Exchange bind(std::span<const SendField> send, std::span<const ReceiveField> receive,
                 Direction direction = Direction::forwards);
 
-  /// For a layer above that finds this rank's memory wrong: call it while the other ranks call any bind().
-  /// All ranks throw this error, whose text then begins with this rank's name.
+  /// For a layer above NUICE that finds an error in this rank's memory: call it while the other ranks call
+  /// any bind(). All ranks throw this error, whose text then begins with this rank's name.
   [[noreturn]] void refuse(const Error& why);
   /// One entry per message, forwards: sends[i] has the bytes of destinations()[i]. receives have the bytes of
   /// sources(), in any order of ranks; several from one rank are in its order. Empty messages may be left out

@@ -7,8 +7,8 @@
 //     use(received.sources[i].rank, received.message<double>(i));
 //
 // Inside a host messages of up to 32 KiB go through shared memory. Between hosts MPI carries short messages
-// at once, and long ones when their receivers know their sizes. The communicator keeps the state of this from
-// the first call on.
+// at once, and long ones when their receivers know their sizes. The first call attaches the necessary state
+// to the communicator.
 #pragma once
 
 #include <mpi.h>

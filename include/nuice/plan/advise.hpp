@@ -8,9 +8,10 @@
 //   const Schedule plan = advised_schedule(matrix, machine, advice);
 //
 // A candidate costs  total_s = planning_s / reuse + exchange_s  (S / R + C, 000 s.7); the least total wins. Two ways to
-// predict C: a rule in closed form from the matrix' degrees and sizes, and the simulators. How many candidates are
-// simulated is decided by counted work, never by a clock: the same arguments give the same advice, in every run and on
-// every rank. docs/explanation/advise.md says how it chooses, and how good that is.
+// predict C: a rule in closed form from the degrees and sizes of the matrix, and the simulators. How many
+// candidates are simulated is decided by counted work, never by a clock: the same arguments give the same
+// advice, in every run and on every rank. docs/explanation/advise.md says how it chooses, and how good that
+// is.
 #pragma once
 
 #include <cstddef>
@@ -53,8 +54,9 @@ struct AdviceOptions {
   /// The time that deciding may take, estimated from counted work. By default half of reuse times the
   /// predicted exchange time, but at least 0.1 ms (making a plan takes about as long) and at most 3 s.
   std::optional<double> budget_s = std::nullopt;
-  /// The relative error of the machine's description; it widens Candidate::uncertainty. Nine of ten printed
-  /// times of the CM-5 are within the default (papers/docs/reproduce.md).
+  /// The relative error of the machine's description; it widens Candidate::uncertainty. Nine of ten times
+  /// that the papers print for the CM-5 differ from the simulated ones by less than the default
+  /// (papers/docs/reproduce.md).
   double machine_uncertainty = 0.18;
 };
 
@@ -136,8 +138,8 @@ std::string to_text(const Advice& advice);
 /// One JSON object with everything but the schedule; docs/explanation/advise.md lists the keys.
 std::string to_json(const Advice& advice);
 
-/// S, the time to make and check a schedule, counted from the matrix alone: 10 ns for each look at a message.
-/// Throws Error invalid_argument for an unknown scheduler.
+/// S, the time to make and check a schedule, estimated from the matrix alone: 10 ns each time that planning
+/// looks at a message. Throws Error invalid_argument for an unknown scheduler.
 double planning_cost_s(const CommMatrix& matrix, std::string_view scheduler,
                        const Topology* topology = nullptr);
 

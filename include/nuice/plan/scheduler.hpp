@@ -91,7 +91,8 @@ struct Scheduler {
   /// How uneven phases are: 0 if all phases together take as long as the bytes of the busiest port, 1 if they
   /// take as long as if all messages had the largest size.
   Required<double> expected_unevenness;
-  /// How often planning looks at every message, at least roughly: 1, 2, 5, 10, ... Of link_free rows: at every link of its route.
+  /// Roughly how often planning looks at every message: 1, 2, 5, 10, ... For link_free entries: at every link
+  /// of its route.
   Required<double> planning_passes;
   /// Whether every rank needs the whole matrix. Without it its own sends and receives are enough (004 s.3).
   Required<bool> gathers;

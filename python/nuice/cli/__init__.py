@@ -62,7 +62,8 @@ def _wrong_usage() -> type[typer.TyperException]:
 
 
 def _usage_text(error: typer.TyperException) -> str:
-    """What is wrong, what the missing option is, and whose help to ask for."""
+    """The text of a usage error: the fault, the meaning of a missing option, and the command whose --help
+    explains it."""
     message = (error.format_message() or "a command is missing").rstrip(".")
     context = getattr(error, "ctx", None)
     missing = getattr(error, "param", None) if message.startswith("Missing") else None
@@ -74,7 +75,7 @@ def _usage_text(error: typer.TyperException) -> str:
 
 
 def _have_streams() -> bool:
-    """False if stdout is closed: no result could be told, and files that we open would take its place."""
+    """False if stdout is closed: results would be lost, and files opened later would take its descriptor."""
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(descriptor)
@@ -111,5 +112,5 @@ def _give_up_stdout_if_full() -> None:
 
 
 def _give_up_stdout() -> None:
-    """What is still to be written cannot be: Python would complain of it at the end."""
+    """Discards unwritten output that cannot be written, because Python would report it at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

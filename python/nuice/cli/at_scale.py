@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice plan-at-scale: a plan by a million ranks of which each knows its own messages only."""
+"""nuice plan-at-scale: a plan made by up to a million ranks, each of which knows its own messages only."""
 
 from __future__ import annotations
 

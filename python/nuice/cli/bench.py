@@ -39,7 +39,8 @@ def run_bench(
 ) -> list[dict[str, Any]]:
     """One record per method, as nuice-bench --json prints them. Raises Error mpi if the run fails.
 
-    start: what starts it instead of mpiexec -n num_ranks; more: further options of nuice-bench.
+    start: the command that starts nuice-bench instead of mpiexec -n num_ranks; more: further options of
+    nuice-bench.
     """
     problem = ["--matrix", str(matrix_file), "--seed", str(seed), "--batch", str(batch), *more]
     return _bench(start or _mpiexec(num_ranks), problem, methods, repetitions)
@@ -101,7 +102,8 @@ def _run(command: list[str]) -> tuple[str, str, int]:
 
 
 def environment() -> dict[str, str]:
-    """Ours, and leave for Open MPI to have more ranks than cores and, in a container, to run as root."""
+    """This process's environment; Open MPI may start more ranks than cores and, in a container, run as
+    root."""
     environment = dict(os.environ)
     environment.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")  # version 4
     environment.setdefault("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe")  # version 5

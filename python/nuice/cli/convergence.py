@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice convergence: how the exchanges of `auto` find what carries them out."""
+"""nuice convergence: how the exchanges of `auto` choose their method."""
 
 from __future__ import annotations
 

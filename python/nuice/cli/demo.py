@@ -69,14 +69,14 @@ def demo(
 
 
 class Progress:
-    """One line per step on stderr when it is done, and on a terminal a sign of progress."""
+    """Prints one line on stderr for each completed step, and shows progress on a terminal."""
 
     def __init__(self) -> None:
         self._console = output.console(to_stderr=True)
 
     @contextmanager
     def step(self, name: str) -> Iterator[list[str]]:
-        """What the body appends to the list is shown as the step's outcome."""
+        """The body appends the step's outcome to the list; it is shown when the step ends."""
         outcome: list[str] = []
         begin = time.perf_counter()
         with self._console.status(f"{name} ..."):
@@ -260,7 +260,7 @@ def _findings(summary: dict[str, Any]) -> list[str]:
             )
     return [
         *sentences,
-        "All ranks share one machine's memory, through which auto goes without MPI.",
+        "All ranks share one machine's memory, so auto bypasses MPI.",
     ]
 
 

@@ -39,7 +39,7 @@ MAX_HOSTS = 16  # more of them and this machine's cores are what is measured
 def why_not(parts: int) -> str:
     """Empty where the network can be made; otherwise the reason."""
     if parts > MAX_HOSTS:
-        return f"{parts} hosts are more than this machine can imitate; up to {MAX_HOSTS}"
+        return f"{parts} hosts are more than this machine can emulate; the limit is {MAX_HOSTS}"
     try:
         words = [find_program("nuice-testbed"), "check"]
     except Error as error:
@@ -77,7 +77,7 @@ def exchange_on_hosts(matrix: CommMatrix, reps: int, out: Path) -> dict[str, Any
 
 
 def _with_settings(once: Sequence[str], num_ranks: int, matrix: Path, reps: int) -> list[dict[str, Any]]:
-    """MPI's own methods with SETTINGS; none where this MPI does not know them."""
+    """MPI's own methods with SETTINGS; an empty list if this MPI does not have these settings."""
     start = [*once, "env", *(f"{name}={value}" for name, value in SETTINGS.items())]
     more = ["--settle", "1", "--warmup", "2"]
     records = run_bench(num_ranks, matrix, MPI_METHODS, reps, start=start, more=more)
@@ -92,7 +92,7 @@ def summarize(
     ports: dict[str, Any],
     with_settings: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
-    """What the pictures and the closing words are made of; times in seconds, segments per exchange."""
+    """The data of the pictures and of the closing text: times in seconds, segments per exchange."""
     bound_s = _core.lower_bounds(matrix).max_port_bytes / RATE_BYTES_PER_S
     methods = [_method(record, ports) for record in records if not record["refused"]]
     best = min((m for m in methods if m["mpi"]), key=lambda m: m["median_s"])
@@ -139,7 +139,7 @@ def _method(record: dict[str, Any], ports: dict[str, Any]) -> dict[str, Any]:
 
 
 def busiest_share(lane: dict[str, float], ports: dict[str, Any]) -> float:
-    """Of the time of an exchange, how much the port that carried most would have needed at its full speed."""
+    """The busiest port's time at full speed, as a share of the time of an exchange."""
     end_s = lane["begin_s"] + lane["seconds"]
     inside = [
         row for at, row in zip(ports["at_s"], ports["bytes"], strict=True) if lane["begin_s"] <= at <= end_s
@@ -172,14 +172,14 @@ def closing_words(network: dict[str, Any], num_cores: int) -> list[str]:
         words.append(
             "Why: several senders at once overflow the switch's queue in front of a port. "
             f"With {best['method']} {best['sent_again']:.0f} packets an exchange were retransmitted, "
-            f"with auto {auto['sent_again']:.0f}, as each receiver lets in no more than its port takes."
+            f"with auto {auto['sent_again']:.0f}, as receivers limit the data in flight to what a port takes."
         )
     if num_cores < 4:
-        words.append(f"({num_cores} cores imitate all hosts: take the factor as a rough one.)")
+        words.append(f"({num_cores} cores emulate all hosts, so the factor is approximate.)")
     return [
         *words,
         "On your cluster: nuice run --record DIR -- mpiexec -n N your_program    (its matrices)",
         "                 nuice record merge DIR",
         "                 mpiexec -n N nuice-bench --matrix DIR/exchange-00.mtx --schedulers auto,isend",
-        "docs/will-it-help.md: how to set MPI's sockets, how to read that, and where nothing is to gain.",
+        "docs/will-it-help.md: MPI's socket settings, how to read results, and where nothing is gained.",
     ]

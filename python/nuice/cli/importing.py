@@ -42,7 +42,8 @@ def mpip(
     iterations: Iterations = 0,
     as_json: AsJson = False,
 ) -> None:
-    """The communication matrix of an mpiP report: of the whole run, of one exchange, and what repeats.
+    """The communication matrix of an mpiP report: of the whole run, of one exchange, and by how often pairs
+    communicate.
 
     A report has only the matrix of the whole program; sums by call site are shown too.
     """
@@ -81,7 +82,8 @@ def _write(imported: Imported, folder: Path, iterations: int, as_json: bool) -> 
 
 
 def _write_one(exchange: Exchange, folder: Path, name: str, iterations: int) -> dict[str, Any]:
-    """Of the run; of one exchange; and, where pairs differ in how often they sent, of each class."""
+    """Matrices of the run and of one exchange and, if pairs sent at different frequencies, of each class of
+    pairs."""
     place = exchange.site or "the whole program"
     of_what = f"{iterations} exchanges" if iterations else "the mean message of every pair"
     matrices = {
@@ -123,7 +125,7 @@ def _show(console: Any, folder: Path, result: dict[str, Any]) -> None:
         )
         for row in result["written"][0]["classes"]
     ]
-    console.print("Of all, by how often a pair had a message: what repeats first, set-up last.")
+    console.print("All pairs by their number of messages: repeated exchanges first, set-up last.")
     console.print(output.table(("median times", "most", "pairs", "bytes"), rows, left=0))
     rows = [
         (row["call"], row["from"], str(row["calls"]), output.size_text(row["bytes"]))

@@ -80,7 +80,8 @@ def machine_for_predictions(name: str | None) -> _core.Machine | None:
 def predicted_gain(
     exchange: RecordedExchange, recording: Recording, machine: _core.Machine | None
 ) -> float | None:
-    """All at once over the best schedule, by the adviser's prediction; None where it cannot tell."""
+    """Predicted time of sending all at once, divided by that of the best schedule; None without a
+    prediction."""
     if machine is None or not exchange.patterns or len(recording.hosts) < 2:
         return None
     matrix = exchange.patterns[0].matrix()
@@ -110,7 +111,7 @@ def _figures(
 
 
 def verdict(exchange: RecordedExchange, recording: Recording, machine: _core.Machine | None) -> str:
-    """What to do, in a few words; honest where there is nothing to do."""
+    """The recommendation in a few words; it says so if there is nothing to gain."""
     if exchange.share < SMALL_SHARE:
         return f"nothing to gain: {exchange.share:.1%} of the run"
     if exchange.waiting_s > 0.5 * exchange.seconds:
@@ -124,7 +125,7 @@ def verdict(exchange: RecordedExchange, recording: Recording, machine: _core.Mac
     if exchange.repeats < 0.5:
         return "patterns do not repeat: a plan would be used once or twice"
     if on_one_host:
-        return "all ranks share a host: a plan by auto goes through its memory, without MPI"
+        return "all ranks share a host: a plan by auto uses its shared memory, without MPI"
     if gain is None:
         return "may gain: calibrate (nuice-calibrate --save) or give --machine"
     return f"a plan may take {1 / gain:.0%} of the time, by prediction"
@@ -180,7 +181,7 @@ def show_recording(console: Any, recording: Recording, machine: _core.Machine | 
 
 
 def _what_repeats(recording: Recording) -> str:
-    """A plan pays for what repeats; patterns that were exchanged once are mostly set-up."""
+    """A plan pays for patterns that repeat; patterns that were exchanged once are mostly set-up."""
     again = [p for exchange in recording.exchanges for p in exchange.patterns if p.num_calls > 1]
     once = [p for exchange in recording.exchanges for p in exchange.patterns if p.num_calls == 1]
     return (

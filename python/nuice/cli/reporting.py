@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice report: one page that says what an exchange is, what would help it, and what it did."""
+"""nuice report: one page about an exchange: its matrix, advice, a plan, and a measured run."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def report(
     reuse: Annotated[int, typer.Option(min=1, metavar="R", help="How often a plan would be used.")] = 1000,
     as_json: AsJson = False,
 ) -> int:
-    """Write one page: matrix, bounds, advice with reasons, plan, what happened, what to do next."""
+    """Write one page: matrix, bounds, advice with reasons, plan, the measured exchange, next steps."""
     try:
         import jinja2
     except ImportError:
@@ -142,7 +142,7 @@ def _draw_degrees(matrix: CommMatrix) -> Figure:
 def _advice_part(
     matrix: CommMatrix, machine: str | None, reuse: int, planned_by: str | None
 ) -> dict[str, Any]:
-    """planned_by: the scheduler whose plan is drawn, if it is not to be the choice."""
+    """planned_by: the scheduler whose plan is drawn; by default the chosen one."""
     saved = _core.calibrated_machine_path(False)
     name = machine or (saved if saved and Path(saved).is_file() else NOMINAL_MACHINE)
     note = "as asked for." if machine else "as nuice-calibrate has left it."

@@ -151,7 +151,7 @@ def _start(program: list[str], settings: dict[str, str]) -> int:
 
 
 def _with_exports(program: list[str], settings: dict[str, str]) -> list[str]:
-    """Open MPI's launcher hands the environment on to other hosts only if told so."""
+    """Open MPI's launcher passes environment variables to other hosts only if its options name them."""
     if not settings or Path(program[0]).name not in LAUNCHERS or not _is_open_mpi(program[0]):
         return program
     exports = [word for name in settings for word in ("-x", name)]
@@ -167,7 +167,7 @@ def _is_open_mpi(launcher: str) -> bool:
 
 
 def find_library(name: str) -> Path:
-    """Where `make build` or an installation puts it. Raises Error io if it is not there."""
+    """The path at which `make build` or an installation puts it. Raises Error io if it is not there."""
     named = os.environ.get("NUICE_PRELOAD_LIBRARIES")
     folder = Path(named) if named else Path(sys.executable).parent.parent / "lib" / "nuice"
     path = folder / name
@@ -177,7 +177,7 @@ def find_library(name: str) -> Path:
 
 
 def mpi_of(file: Path) -> str | None:
-    """ "Open MPI" or "MPICH", by the library that a program is linked with; None for scripts and others."""
+    """ "Open MPI" or "MPICH": the MPI that a program is linked with; None for scripts and other files."""
     try:
         with file.open("rb") as stream:
             if stream.read(4) != b"\x7fELF":
@@ -196,7 +196,7 @@ def _programs(words: list[str]) -> list[Path]:
 
 
 def refuse_other_mpi(program: list[str], library: Path) -> None:
-    """Handles of one MPI are numbers, of the other addresses: a library is for the one it was built with."""
+    """Refuses a library built for another MPI: handles are numbers in one MPI and addresses in the other."""
     ours = "Open MPI" if b"ompi_mpi_comm_world" in library.read_bytes() else "MPICH"
     for path in _programs(program):
         theirs = mpi_of(path)
@@ -207,7 +207,7 @@ def refuse_other_mpi(program: list[str], library: Path) -> None:
 def _why_nothing(program: list[str]) -> str:
     if any(mpi_of(path) for path in _programs(program)):
         return "it ended before MPI_Init, or was killed"
-    return "it is no MPI program, or is linked with MPI statically"
+    return "it is not an MPI program, or is linked with MPI statically"
 
 
 def register(app: typer.Typer) -> None:

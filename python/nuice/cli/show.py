@@ -40,7 +40,7 @@ def show(file: MatrixFile, topology: TopologySpec = None, plot: Plot = None, as_
 
 
 def link_figures(matrix: CommMatrix, network: Topology) -> dict[str, Any]:
-    """The busiest link, as routes are, and how much busier it is than the busiest port."""
+    """The busiest link by the network's own routes, and its load relative to the busiest port's."""
     links = _core.link_bounds(matrix, network)
     port_bytes = _core.lower_bounds(matrix).max_port_bytes
     if links.bytes_at == NO_LINK:
@@ -118,11 +118,12 @@ def _median(sizes: Any) -> str:
 
 
 def _hubs(matrix: CommMatrix, hubs: list[int]) -> str:
-    """With the median of their messages: reductions by point to point have tiny ones."""
+    """Ranks with many partners, with the median size of their messages: it is tiny for hand-written
+    reductions."""
     from ..matrix_figures import MANY_PARTNERS
 
     if not hubs:
-        return f"none: no rank has more than {MANY_PARTNERS} times the median of partners"
+        return f"none: no rank has more than {MANY_PARTNERS} times the median number of partners"
     src, dst, sizes = matrix.src, matrix.dst, matrix.bytes
     named = [
         f"rank {rank} (median {_median(sizes[(src == rank) | (dst == rank)])})" for rank in hubs[:MOST_HUBS]

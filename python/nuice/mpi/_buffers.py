@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What may be bound: NumPy arrays, all that has Python's buffer protocol, DLPack or, in a GPU's memory,
-__cuda_array_interface__; and mpi4py's [buffer, counts, type]."""
+"""The buffers that may be bound: NumPy arrays, objects with Python's buffer protocol, DLPack or (in GPU
+memory) __cuda_array_interface__, and mpi4py's [buffer, counts, type]."""
 
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ def _as_array(buffer: Any) -> NDArray[Any]:
             where = f"{type(buffer).__name__} is not in memory that the host can read"
             raise BufferError(f"{where}: {error}") from None
     raise TypeError(
-        f"{type(buffer).__name__} is no buffer: NumPy arrays and what has the buffer protocol or DLPack are"
+        f"{type(buffer).__name__} is not a buffer: give a NumPy array, or an object with the "
+        "buffer protocol or DLPack"
     )
 
 
@@ -71,8 +72,8 @@ def _memory_of_device(array: DeviceArray, writable: bool) -> Memory:
 
 
 def memory_of(buffer: Any, writable: bool) -> Memory:
-    """Raises TypeError for what is no buffer, BufferError for one that is read-only, has gaps or holds
-    objects."""
+    """Raises TypeError for an object that is not a buffer, BufferError for a buffer that is read-only, has
+    gaps or holds Python objects."""
     if (on_device := device_array(buffer)) is not None:
         return _memory_of_device(on_device, writable)
     array = _as_array(buffer)
@@ -154,4 +155,4 @@ def _check_room(field: Field) -> None:
         end = (at - 1) * extent + true_lower + true_extent
         if count and (begin * extent + true_lower < 0 or end > field.memory.nbytes):
             where = f"elements {begin} to {at - 1} of partner {i}"
-            raise ValueError(f"{where} reach out of a buffer of {field.memory.nbytes} bytes")
+            raise ValueError(f"{where} extend beyond a buffer of {field.memory.nbytes} bytes")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays in a GPU's memory: CuPy, PyTorch, Numba and JAX have them. Nothing of theirs is imported, nothing is
-copied."""
+"""Arrays in a GPU's memory: CuPy, PyTorch, Numba and JAX have them. These packages are not imported, and no
+data is copied."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _is_in_dlpack(buffer: Any) -> bool:
 
 
 def device_array(buffer: Any) -> DeviceArray | None:
-    """None for memory of the host, and for what is no array."""
+    """None for host memory, and for objects that are not arrays."""
     if isinstance(buffer, np.ndarray):
         return None
     try:

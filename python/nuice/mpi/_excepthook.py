@@ -11,10 +11,11 @@ from mpi4py import MPI
 
 
 def install() -> None:
-    """Puts itself behind what is there. Not in an interactive session, and not with NUICE_EXCEPTHOOK=none."""
+    """Installs the hook, which first calls the previous one. Not in an interactive session or with
+    NUICE_EXCEPTHOOK=none."""
     setting = os.environ.get("NUICE_EXCEPTHOOK", "")
     if setting not in ("", "none"):
-        raise ValueError(f"NUICE_EXCEPTHOOK={setting}: none is all that it can be")
+        raise ValueError(f"NUICE_EXCEPTHOOK={setting}: its only value is none")
     if hasattr(sys, "ps1") or setting == "none":
         return
     before, process = sys.excepthook, os.getpid()

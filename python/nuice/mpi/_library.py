@@ -144,14 +144,14 @@ def text_of(error: Exception) -> bytes:
 
 
 def whole(value: Any, what: str, bits: int = 64) -> int:
-    """ctypes would cut off what does not fit, and int() what comes after the point. Raises TypeError, and
-    Error limit where the number does not fit."""
+    """Checks the number itself, because ctypes would drop the upper bits and int() the fraction. Raises
+    TypeError, and Error limit where the number does not fit."""
     try:
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{what}: {value!r} is no whole number") from None
+        raise TypeError(f"{what}: {value!r} is not a whole number") from None
     if not -(2 ** (bits - 1)) <= number < 2 ** (bits - 1):
-        raise Error(f"{what}: {number} is beyond a whole number of {bits} bits", "limit")
+        raise Error(f"{what}: {number} does not fit into {bits} bits", "limit")
     return number
 
 
@@ -168,14 +168,14 @@ def addresses(values: list[int]) -> ctypes.Array[c_void_p]:
 
 
 def require_mpi() -> None:
-    """MPI itself ends the program where it is asked too early or too late."""
+    """Checks that MPI is initialised and not finalised, because MPI itself would end the program."""
     if not MPI.Is_initialized() or MPI.Is_finalized():
         raise Error("MPI is needed here, between MPI.Init() and MPI.Finalize()", "state")
 
 
 def fortran_handle(comm: MPI.Intracomm) -> int:
     if not isinstance(comm, MPI.Comm):
-        raise TypeError(f"{comm!r} is no communicator of mpi4py")
+        raise TypeError(f"{comm!r} is not a communicator of mpi4py")
     if comm in (MPI.COMM_NULL, MPI.COMM_WORLD, MPI.COMM_SELF) or MPI.Is_finalized():
         require_mpi()  # others may be of a session
     return comm.py2f()
@@ -184,7 +184,7 @@ def fortran_handle(comm: MPI.Intracomm) -> int:
 def name_text(name: str) -> bytes:
     """C would not see what comes behind a zero."""
     if not isinstance(name, str):
-        raise TypeError(f"{name!r} is no text")
+        raise TypeError(f"{name!r} is not text")
     if "\0" in name:
         raise ValueError(f"{name!r} has a zero in it")
     return name.encode()

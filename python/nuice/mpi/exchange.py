@@ -24,7 +24,8 @@ _bound: dict[int, object] = {}
 
 
 def _number_of(stream: Any) -> c_void_p:
-    """CuPy has it as .ptr, PyTorch as .cuda_stream, others by __cuda_stream__; or it is the number."""
+    """The stream's handle: .ptr in CuPy, .cuda_stream in PyTorch, __cuda_stream__ in others, or a plain
+    number."""
     if hasattr(stream, "__cuda_stream__"):
         named = stream.__cuda_stream__
         return c_void_p((named() if callable(named) else named)[1])
@@ -36,7 +37,8 @@ def _number_of(stream: Any) -> c_void_p:
 
 @atexit.register
 def _keep_for_ever() -> None:
-    """MPI_Finalize, which mpi4py calls when Python is gone, still completes what is in flight."""
+    """Keeps exchanges alive at exit: MPI_Finalize, which mpi4py calls after Python has ended, completes
+    them."""
     for keep in _bound.values():
         pythonapi.Py_IncRef(py_object(keep))
 

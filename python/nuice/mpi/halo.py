@@ -37,14 +37,14 @@ def _indices(values: ArrayLike) -> NDArray[np.int64]:
     if array.size and array.dtype.kind not in "iu":
         raise TypeError(f"global indices are integers, not {array.dtype}")
     if array.dtype.kind == "u" and array.size and int(array.max()) >= 2**63:
-        raise Error(f"global index {int(array.max())} is beyond a whole number of 64 bits", "limit")
+        raise Error(f"global index {int(array.max())} does not fit into 64 bits", "limit")
     return np.ascontiguousarray(array.ravel(), dtype=np.int64)
 
 
 def _ranks(values: ArrayLike) -> NDArray[np.intc]:
     array = _indices(values)
     for wrong in array[array != array.astype(np.intc)][:1]:
-        raise Error(f"{wrong} is no rank", "invalid_argument")
+        raise Error(f"{wrong} is not a rank", "invalid_argument")
     return array.astype(np.intc)
 
 
@@ -209,7 +209,7 @@ class Halo:
             if not dtype.isnative:
                 raise TypeError(f"values of type {dtype.str} are in the byte order of other machines")
             if not isinstance(op, MPI.Op):
-                raise TypeError(f"{op!r} is no operation of mpi4py")
+                raise TypeError(f"{op!r} is not an operation of mpi4py")
             datatype = MPI.Datatype.fromcode(dtype.char)
             self._set_wire(wire, dtype)
         except Exception as error:
@@ -291,8 +291,9 @@ class Halo:
     def _stage(
         self, kind: str, given: ArrayLike
     ) -> tuple[NDArray[Any], tuple[NDArray[Any], NDArray[Any], Exchange]]:
-        """The array, and own memory for rows of its type and shape, bound: addresses of the caller's may
-        differ from call to call. Collective: no rank starts an exchange that another has no array for."""
+        """An exchange bound to memory of this object, for rows of the array's type and shape, because the
+        caller's addresses may differ between calls. Collective: no rank starts an exchange for which another
+        rank has no array."""
         self._require()
         try:
             array = np.asarray(given)
@@ -311,14 +312,14 @@ class Halo:
         return array, self._stages[key]
 
     def _agree(self, key: tuple[Any, ...], wrong: Exception | None = None) -> None:
-        """Collective. Raises Error where the keys of two ranks differ, or another rank is wrong."""
+        """Collective. Raises Error if the keys of two ranks differ, or another rank has an error."""
         text = None if wrong is None else text_of(wrong)
         status = lib.nuice_halo_agree(self._handle, zlib.crc32(repr(key).encode()), text)
         if wrong is None:
             must(status)
 
     def _in_place(self, kind: str, given: Any) -> Any:
-        """Of an array in a GPU's memory, on all ranks, which has rows for the ghosts too."""
+        """Gathers an array in GPU memory, on all ranks; it must have rows for the ghosts too."""
         self._require()
         try:
             memory, array = memory_of(given, True), device_array(given)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A network's switches and links, coloured by what an exchange puts on them."""
+"""A network's switches and links, coloured by the load that an exchange puts on them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ NAMED_LINKS = 6
 
 
 def link_loads(matrix: CommMatrix, network: Topology) -> NDArray[np.float64]:
-    """By link: bytes on the network's routes for every transfer that it can carry at a time."""
+    """For each link: bytes over it by the network's routes, divided by its number of simultaneous
+    transfers."""
     loads = np.zeros(network.num_links)
     for src, dst, count in zip(*(ends.tolist() for ends in matrix.entries()), strict=True):
         if src != dst:
@@ -71,7 +72,8 @@ def _homes(network: Topology, num_ranks: int) -> set[int]:
 
 
 def _places(ends: NDArray[np.int64], homes: set[int]) -> tuple[NDArray[np.float64], dict[int, int]]:
-    """By vertex: x and y, and the level: cables from where ranks hang. One level only: a circle."""
+    """For each vertex: x and y, and its level, the number of cables to the ranks. A single level is a
+    circle."""
     near: dict[int, set[int]] = {}
     for a, b in ends.tolist():
         near.setdefault(a, set()).add(b)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One exchange between hosts, by MPI and by nuice: how long, what was lost, what each port did."""
+"""One exchange between hosts, by MPI and by nuice: times, lost packets, and the traffic of each port."""
 
 from __future__ import annotations
 
@@ -101,7 +101,8 @@ def _draw_lost(axes: Any, methods: list[Mapping[str, Any]]) -> None:
 def port_shares(
     lane: Mapping[str, float], network: Mapping[str, Any], shown_s: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(when, in seconds since the exchange's start; a row per port with its share in use meanwhile)."""
+    """(times in seconds since the start of the exchange; a row per port: the share of it in use at these
+    times)."""
     ports = network["ports"]
     at = np.array(ports["at_s"]) - lane["begin_s"]
     # One look more at both ends, so that the picture begins and ends inside it.

@@ -30,7 +30,8 @@ def save_figure(figure: Figure, path: str | PathLike[str]) -> None:
 
 
 def rank_colours(count: int) -> list[Any]:
-    """One colour per rank: up to eight are told apart by name, more lie along a colour map in their order."""
+    """One colour per rank: up to eight ranks have distinct named colours, more are placed along a colour map
+    in rank order."""
     if count <= len(COLOURS):
         return list(COLOURS[:count])
     from matplotlib import colormaps

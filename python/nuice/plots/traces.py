@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A real exchange above its plan: sends and waits of each rank."""
+"""A real exchange drawn above its plan: sends and waits of each rank."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Values of environment variables, read strictly: what is no value is told, and not taken for 0. For code that must not fail, as it
+// Values of environment variables, read strictly: what is not a value is told, and not taken for 0. For code that must not fail, as it
 // sits in a program of somebody else's.
 #pragma once
 

@@ -20,7 +20,7 @@ Error current_error(Rank rank) {
   } catch (const std::exception& error) {
     return {ErrorCode::invalid_argument, rank_name(rank) + ": " + error.what()};
   } catch (...) {
-    return {ErrorCode::invalid_argument, rank_name(rank) + ": an exception that is no std::exception"};
+    return {ErrorCode::invalid_argument, rank_name(rank) + ": an exception that is not a std::exception"};
   }
 }
 

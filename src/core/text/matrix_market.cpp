@@ -137,14 +137,14 @@ void parse_value(const LineReader& lines, std::string_view word, const Banner& b
     return;
   }
   double value = 0;
-  if (!parse(word, value)) lines.fail("\"" + text + "\" is no size in bytes");
+  if (!parse(word, value)) lines.fail("\"" + text + "\" is not a size in bytes");
   if (!std::isfinite(value) || value != std::floor(value) || has_fraction(word)) {
-    lines.fail(text + " is no whole number of bytes");
+    lines.fail(text + " is not a whole number of bytes");
   }
   if (value < 0) lines.fail("negative size " + text);
   if (value > static_cast<double>(max_bytes)) too_many();
-  if (banner.integer) lines.fail("\"" + text + "\" is no integer");
-  // The writer may have rounded, and so would we: 2^53 + 1 is no double.
+  if (banner.integer) lines.fail("\"" + text + "\" is not an integer");
+  // The writer may have rounded, and so would we: 2^53 + 1 is not a double.
   constexpr double exact_up_to = 9007199254740992.0;
   if (value >= exact_up_to)
     lines.fail(text + " may be rounded: write sizes from 2^53 bytes without point and exponent");

@@ -134,7 +134,7 @@ class ScheduleReader {
     std::int64_t path = no_path;
     if (words[0].starts_with('@')) {
       if (!core::parse_number(words[0].substr(1), path) || path < 0)
-        lines_.fail("\"" + std::string(words[0]) + "\" is no path @NUMBER");
+        lines_.fail("\"" + std::string(words[0]) + "\" is not a path @NUMBER");
       words = words.subspan(1);
       if (words.empty()) lines_.fail("a transfer without pieces");
     }
@@ -155,7 +155,7 @@ class ScheduleReader {
                       core::parse_number(word.substr(arrow + 1, colon - arrow - 1), message.dst) &&
                       core::parse_number(word.substr(colon + 1, plus - colon - 1), offset) &&
                       core::parse_number(word.substr(plus + 1), message.bytes);
-    if (!good) lines_.fail("\"" + std::string(word) + "\" is no piece MSG_SRC>MSG_DST:OFFSET+BYTES");
+    if (!good) lines_.fail("\"" + std::string(word) + "\" is not a piece MSG_SRC>MSG_DST:OFFSET+BYTES");
     const auto id = matrix_.find(message.src, message.dst);
     if (!id) {
       lines_.fail(ErrorCode::mismatch, "the matrix has no message from rank " + std::to_string(message.src) +
@@ -180,7 +180,7 @@ ScheduleRecord read_schedule(std::istream& in, const std::string& name, const Co
 void write_schedule(std::ostream& out, const ScheduleRecord& record, const CommMatrix& matrix) {
   if (core::split_words(record.scheduler).size() != 1) {
     throw Error(ErrorCode::invalid_argument,
-                "\"" + record.scheduler + "\" is no name for a scheduler: one word");
+                "\"" + record.scheduler + "\" is not a name for a scheduler: one word");
   }
   const bool names_topology = !record.topology.empty();
   if (names_topology != ((record.guarantees & link_free) != 0)) {

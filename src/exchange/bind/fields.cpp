@@ -187,8 +187,7 @@ Layout::Ratio agree_on_ratio(const Communicator& comm, const FieldSide& send, co
     if (ratio.fields != -extremes[2] || ratio.plan != -extremes[3])
       throw Error(
           ErrorCode::not_applicable,
-          "the plan forwards messages, so the fields must have the same bytes per byte of the plan in all of "
-          "them");
+          "the plan forwards messages, so all messages must exceed their planned sizes by the same factor");
     for (const Part& part : table.parts) {
       const bool fits = part.offset % ratio.plan == 0 && part.bytes % ratio.plan == 0;
       if (!fits)

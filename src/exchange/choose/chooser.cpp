@@ -16,8 +16,8 @@
 namespace nuice::mpi {
 namespace {
 
-/// Combining pays where a message between hosts takes the place of so many on average: it costs two copies and a wait for the slowest
-/// rank of a host, as long as a message (docs/adr/0027).
+/// Combining pays where a message between hosts replaces this number of messages on average: it costs two
+/// copies and a wait for the slowest rank of a host, as long as a message (docs/adr/0027).
 constexpr std::int64_t least_combined = 2;
 /// Of a matrix with more messages no schedule that forwards is made to be tried: it has a piece for every hop
 /// of every message, and takes 12 MB for these (docs/explanation/small-costs.md).
@@ -119,18 +119,18 @@ class Plan::Planner::Chooser {
     return true;
   }
 
-  /// Collective. Whether messages are combined, where nobody has said.
+  /// Collective. Decides whether messages are combined, unless an option says so.
   void settle_combining() {
     if (!for_hosts_) return;
     if (count_combined(options_.combining.largest_bytes)) state_.info.combined = true;
   }
-  /// Collective. Counts messages of at most so many bytes between hosts. Whether they pay for being combined.
+  /// Collective. Counts messages of at most `largest` bytes between hosts. Whether combining them pays.
   bool count_combined(Bytes largest) {
     all_or_none(comm_, [&] { small_ = small_messages(matrix_, *state_.hosts, largest); });
     return small_.number >= least_combined * small_.num_pairs && small_.number > 0;
   }
 
-  /// On one host its memory is the shortest way; beside a network it gains nothing that was measured.
+  /// On one host shared memory is the fastest route; with a network it gains nothing that was measured.
   void settle_shared_memory() {
     if (!state_.shares_ports || state_.info.num_hosts > 1 || options_.executor != auto_name) return;
     if (options_.automatic.reuse < least_reuse_of_memory) return;

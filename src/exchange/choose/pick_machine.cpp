@@ -41,7 +41,7 @@ Found by_name(const std::string& name, const std::string& sentence) {
   return {name, core::read_text(name), sentence};
 }
 
-/// " was 4.0 times off in its own check" where nobody should rely on what the file predicts, else "".
+/// " was 4.0 times off in its own check" if the file's predictions should not be relied on, else "".
 std::string doubt_of(const std::string& text, const std::string& name) {
   const double off = parse_machine(text, name).worst_check;
   if (off <= largest_trusted_error) return "";
@@ -104,7 +104,7 @@ void fit(PickedMachine& picked, const Communicator& comm, const PlanOptions& opt
 
 PickedMachine pick_machine(const Communicator& comm, const PlanOptions& options) {
   const bool is_named = !options.automatic.machine.empty();
-  // Whoever says which ranks share a host says that there are ports between them.
+  // A program that says which ranks share a host says that there are ports between them.
   const bool share_memory = options.hosts == auto_name && all_on_one_host(comm);
   const bool one_host = !is_named && share_memory;
   Found found;

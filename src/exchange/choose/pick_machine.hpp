@@ -15,8 +15,8 @@ struct PickedMachine {
   Machine machine;
   std::string sentence;  // "The machine is shared-memory, shipped with nuice: ..."
   bool is_named =
-      false;  // by the program or the environment, who want its predictions; its own check was right
-  bool is_nominal = false;  // nobody has named or calibrated one whose own check was right
+      false;  // by the program or the environment, which want its predictions; its own check was right
+  bool is_nominal = false;  // none was named, and none calibrated whose own check was right
   /// All ranks share memory. Not said of a machine that is named in the options, unless its own check was off.
   bool is_one_host = false;
 };

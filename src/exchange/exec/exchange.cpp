@@ -184,10 +184,10 @@ void Exchange::State::release(std::unique_ptr<State> state) noexcept {
 }
 
 void Run::ready(std::size_t /*index*/) {
-  throw Error(ErrorCode::not_applicable, "ready(): only where messages leave one by one: option parts");
+  throw Error(ErrorCode::not_applicable, "ready(): needs the option parts=true");
 }
 bool Run::arrived(std::size_t /*index*/) {
-  throw Error(ErrorCode::not_applicable, "arrived(): only where messages leave one by one: option parts");
+  throw Error(ErrorCode::not_applicable, "arrived(): needs the option parts=true");
 }
 
 Exchange::Exchange(std::unique_ptr<State> state) : state_(std::move(state)) {}

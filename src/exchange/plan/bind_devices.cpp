@@ -107,7 +107,7 @@ void DeviceSides::locate(Rank rank) {
   if (send_at.is_on_device() && receive_at.is_on_device() && differ)
     throw Error(ErrorCode::invalid_argument, rank_name(rank) + ": the send buffers lie on " + send_at.name() +
                                                  ", the receive buffers on " + receive_at.name() +
-                                                 ": an exchange has one device a rank");
+                                                 ": a rank uses one device in an exchange");
 }
 
 bool DeviceSides::has_mixed_self(Rank rank) const {

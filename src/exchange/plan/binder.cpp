@@ -144,7 +144,9 @@ template <typename Prepare>
 Plan::Binder::Bound Plan::Binder::bind_parts(const Layout& layout, bool on_device, Prepare&& prepare) {
   Bound exchange;
   all_or_none(comm(), [&] {
-    if (on_device) throw Error(ErrorCode::not_applicable, "option parts: a buffer lies in a GPU's memory");
+    if (on_device)
+      throw Error(ErrorCode::not_applicable,
+                  "option parts is for host memory only: a buffer is in GPU memory");
     exchange = new_exchange();
     prepare(*exchange);
     exchange->run = std::make_unique<PartsRun>(
@@ -202,7 +204,7 @@ Plan::Binder::Bound Plan::Binder::bind_fields(std::span<const SendField> send,
   });
 }
 
-/// Those that are no bytes in one place on some rank as bind_fields(), of one field for each message.
+/// Those that are not bytes in one place on some rank as bind_fields(), of one field for each message.
 Plan::Binder::Bound Plan::Binder::bind_checked(const CheckedMessages& messages, bool are_buffers,
                                                const Elsewhere& elsewhere) {
   int has_gaps = are_buffers || messages.are_plain() ? 0 : 1;
@@ -264,7 +266,7 @@ Plan::Binder::Bound Plan::Binder::in_place(std::span<const Incoming> all) {
   std::vector<std::byte> memory;
   all_or_none(comm(), [&] {
     if (made_.settled_options.parts)
-      throw Error(ErrorCode::not_applicable, "option parts: what is exchanged in place leaves at once");
+      throw Error(ErrorCode::not_applicable, "option parts cannot be combined with an exchange in place");
     stage(all, comm().rank(), comm().num_ranks(), messages, sends, memory);
     if (!any_on_device({}, messages)) return;
     memory.clear();  // what the device copies is enough

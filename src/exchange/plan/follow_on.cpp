@@ -84,7 +84,7 @@ void Plan::Planner::follow_on(MPI_Comm parent, const State& earlier, const Outco
     for (std::size_t rank = 0; rank < old_numbers.size(); ++rank)
       if (old_numbers[rank] == MPI_UNDEFINED)
         throw Error(ErrorCode::invalid_argument,
-                    rank_name(static_cast<Rank>(rank)) + " of the communicator is none of the plan's ranks");
+                    rank_name(static_cast<Rank>(rank)) + " of the communicator does not belong to the plan");
     left = left_of(earlier.made->slice.send_to, before.numbers_in(now));
     options = earlier.made->settled_options;
     if (!options.hosts.empty() && options.hosts != auto_name && options.hosts != "1")

@@ -175,9 +175,9 @@ void check_options(const PlanOptions& options) {
   if (options.combine && options.hosts.empty())
     refuse("option combine needs to know which ranks share a host: set the option hosts");
   if (options.shared_memory && options.hosts.empty())
-    refuse("option shared_memory is for messages that stay on a host: say which ranks share a host (hosts)");
+    refuse("option shared_memory needs to know which ranks share a host: set the option hosts");
   if (std::ranges::find(switch_words, options.trace) != switch_words.end())
-    refuse("option trace (NUICE_TRACE) names a folder and is no switch: trace=" + options.trace +
+    refuse("option trace (NUICE_TRACE) names a folder and is not a switch: trace=" + options.trace +
            "; write trace=./" + options.trace + " for a folder of this name, or leave it out for no trace");
   check_executor(options);
 }

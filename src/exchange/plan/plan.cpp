@@ -73,11 +73,9 @@ void require_phases_to_forward(const std::string& who, const Executor& executor)
   std::string some;
   for (const Executor& row : executors())
     if (row.on_mpi && row.has_phases()) some += (some.empty() ? "" : ", ") + std::string(row.name);
-  throw Error(ErrorCode::not_applicable, who +
-                                             " forwards messages over other ranks, which takes phases one "
-                                             "after the other: use an executor that has "
-                                             "phases (" +
-                                             some + "), not " + std::string(executor.name));
+  throw Error(ErrorCode::not_applicable,
+              who + " forwards messages through other ranks: use an executor with phases (" + some +
+                  "), not " + std::string(executor.name));
 }
 
 void Plan::Planner::describe(const PlanOptions& options) {

@@ -96,7 +96,7 @@ std::shared_ptr<TagSpace> PlanGroup::require_same(const PendingCall& pending, do
                                                   bool* on_device) {
   if (comm_.is_given_up())
     throw Error(ErrorCode::state,
-                "the plans of this communicator were given up after a rank had died or not answered");
+                "plans of this communicator can no longer be used, because a rank died or did not answer");
   comm_.set_watchdog(watchdog_s);
   std::shared_ptr<TagSpace> tags;
   naming_dead_ranks(comm_, [&] {

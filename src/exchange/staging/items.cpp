@@ -89,7 +89,7 @@ device::Location location_of(const DeviceItems& items, const std::string& side, 
     if (at.driver != all.driver || at.device != all.device)
       throw Error(ErrorCode::invalid_argument, rank_name(rank) + ": the " + side + " buffers lie on " +
                                                    all.name() + " and on " + at.name() +
-                                                   ": those of one side must lie in one place");
+                                                   ": the buffers of one side must be in one place");
   }
   return all;
 }
@@ -111,8 +111,8 @@ std::vector<std::int64_t> byte_places_of(MPI_Datatype type) {
   const Bytes size = size_of(type);
   if (extent > most || size > most)
     throw Error(ErrorCode::limit,
-                "an element of a datatype that spans " + std::to_string(extent) +
-                    " bytes of a device's memory: 1 GiB at most, use more and smaller elements");
+                "an element of a datatype spans " + std::to_string(extent) +
+                    " bytes of device memory, and at most 1 GiB is possible: use more, smaller elements");
   std::vector<unsigned char> places_say(static_cast<std::size_t>(extent));
   std::vector<unsigned char> packed(static_cast<std::size_t>(size));
   std::vector<std::int64_t> places(static_cast<std::size_t>(size), lower);

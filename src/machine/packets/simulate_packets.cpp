@@ -217,7 +217,7 @@ void require_options(const PacketOptions& options) {
     refuse("executor \"" + options.executor +
            "\" takes no schedule: it cannot be simulated packet by packet");
   if (options.packet_bytes < 0 || options.early_bytes < 0) refuse("packet_bytes or early_bytes is negative");
-  if (options.buffer_packets < 1) refuse("an input has buffers for one packet at least");
+  if (options.buffer_packets < 1) refuse("an input needs a buffer for at least one packet");
 }
 
 }  // namespace
@@ -249,7 +249,7 @@ PacketRun simulate_packets(const CommMatrix& matrix, const Schedule& schedule, c
 }
 
 double switch_throughput(int ports, Queueing queueing, int slots, std::uint64_t seed) {
-  if (ports < 1 || slots < 1) refuse("a switch has one port at least, and one slot");
+  if (ports < 1 || slots < 1) refuse("a switch needs at least one port and one slot");
   const auto crossbar = make_topology("crossbar:" + std::to_string(ports));
   std::vector<Way> ways;
   for (Rank src = 0; src < ports; ++src)

@@ -96,8 +96,8 @@ void Engine::refused(Rank rank) {
   Processor& p = processors_[at(rank)];
   if (p.refused_at == now_) {
     throw Error(ErrorCode::limit, "after " + std::to_string(now_) +
-                                      " s an inquiry no longer takes any time that can be told: "
-                                      "the machine's times are too far apart");
+                                      " s of simulated time an inquiry is too short to be represented: the "
+                                      "machine's times differ too much");
   }
   p.refused_at = now_;
 }

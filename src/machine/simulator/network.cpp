@@ -93,9 +93,9 @@ bool Network::turned_away(TransferId id, double now) {
   if (!std::exchange(journey.blocked, true)) watcher_.blocked(id, now);
   const double again = snap(now + machine_.timeout_s);
   if (again <= now) {
-    throw Error(ErrorCode::limit, "after " + std::to_string(now) + " s a timeout of " +
-                                      std::to_string(machine_.timeout_s) +
-                                      " s can no longer be told: the machine's times are too far apart");
+    throw Error(ErrorCode::limit,
+                "after " + std::to_string(now) + " s a timeout of " + std::to_string(machine_.timeout_s) +
+                    " s is too short to be represented: the machine's times differ too much");
   }
   events_.push(again, EventKind::port_ready, id);
   return true;

@@ -94,7 +94,7 @@ const DiscoveryWay& agreed_way(const Communicator& comm, std::string_view mine) 
       throw Error(ErrorCode::not_applicable,
                   "discovery " + std::string(mine) + " uses active messages: call drs::mpi::World::sources");
     if (mine != first.data())
-      throw Error(ErrorCode::mismatch, "the way of discovery differs: " + std::string(first.data()) +
+      throw Error(ErrorCode::mismatch, "the discovery methods differ: " + std::string(first.data()) +
                                            " on rank 0, " + std::string(mine) + " on rank " +
                                            std::to_string(comm.rank()));
   });
@@ -110,7 +110,7 @@ std::vector<std::string_view> discovery_ways() {
 }
 
 const DiscoveryWay& find_discovery(std::string_view name) {
-  return core::require_row(ways, "way of discovery", name, ", auto");
+  return core::require_row(ways, "discovery method", name, ", auto");
 }
 
 std::vector<Partner> sources_of(const Communicator& comm, std::span<const Partner> destinations,

@@ -30,7 +30,7 @@ std::vector<int> begins_of(const std::vector<int>& counts) {
     const std::int64_t end = std::int64_t{begin.back()} + count;
     if (end > INT_MAX)
       throw Error(ErrorCode::limit,
-                  "the ranks bring more than " + std::to_string(INT_MAX) + " messages or pieces");
+                  "the ranks have more than " + std::to_string(INT_MAX) + " messages or pieces");
     begin.push_back(static_cast<int>(end));
   }
   return begin;
@@ -47,7 +47,7 @@ Items<T> gather_items(const Communicator& comm, std::span<const T> mine, int wid
   std::vector<int> counts;
   all_or_none(comm, [&] {
     if (num_mine > INT_MAX)
-      throw Error(ErrorCode::limit, rank_name(comm.rank()) + " brings " + std::to_string(num_mine) +
+      throw Error(ErrorCode::limit, rank_name(comm.rank()) + " has " + std::to_string(num_mine) +
                                         " messages or pieces, more than " + std::to_string(INT_MAX));
     if (is_here) counts.resize(static_cast<std::size_t>(comm.num_ranks()));
   });

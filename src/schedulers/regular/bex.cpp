@@ -10,7 +10,7 @@
 // in one (PEX: 0 0 0 4 4 4 4). The text of s.3.4 gives virtual = physical - 1, fig. 4 computes virtual =
 // physical + 1; we follow the figure.
 //
-// For n that is no power of two the pairs are those of the round-robin tournament (pairing.hpp) among virtual
+// For n that is not a power of two the pairs are those of the round-robin tournament (pairing.hpp) among virtual
 // numbers: as good as pex, but without the argument about clusters. Cost: O(messages + n).
 #include "schedulers/graph/pairing.hpp"
 #include "schedulers/regular/orders.hpp"

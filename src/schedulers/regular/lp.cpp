@@ -3,7 +3,7 @@
 //
 // The same pairs in the same order are called pairwise exchange (PEX, 001 s.3.2, fig. 2) where every rank has
 // a message for every rank, and pairwise scheduling (PS, 001 s.4.2) where not: so lp, pex and ps share this
-// file. pairing.hpp says which ranks meet when n is no power of two. Phases in which no rank has anything to send are
+// file. pairing.hpp says which ranks meet when n is not a power of two. Phases in which no rank has anything to send are
 // left out; 000, 003 and 004 count them too, 001 table 8 does not. Cost: O(messages + n).
 #include <vector>
 

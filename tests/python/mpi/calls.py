@@ -186,7 +186,7 @@ def test_alltoallv_with_wrong_arguments() -> None:
 
     must_fail(nuice.Error, f"rank {size - 1}: receive: block 0", call, [-1, *ones[1:]] if last else ones)
     must_fail(nuice.Error, "8 bytes are sent, 0 are expected", call, [0] * size)
-    must_fail(TypeError if last else nuice.Error, "no whole number", call, [1.5] * size if last else ones)
+    must_fail(TypeError if last else nuice.Error, "not a whole number", call, [1.5] * size if last else ones)
     call(ones)  # all of these were of the first call
     must_fail(nuice.Error, f"rank {size - 1}: receive: block 0", call, [-1, *ones[1:]] if last else ones)
     must_fail(nuice.Error, f"rank {size - 1}: receive: block 0", call, ones)

@@ -8,9 +8,9 @@
 //   cells.flush();                   // or ep.quiesce(), which flushes every coalescer
 //
 // A buffer is sent when the next item does not fit, when it is max_age_us old (checked while polling), or on
-// flush. Order: as if the items were sent when their buffer is; a send() to the same rank may overtake items
-// that still wait. If a handler throws at an item, the rest of the buffer is dropped. An item costs its
-// bytes, without a header; buffers of 2 to 8 KiB suffice in most cases.
+// flush. Order: an item counts as sent when its buffer is sent, so a send() to the same rank may overtake
+// waiting items. If a handler throws for an item, the rest of the buffer is dropped. An item costs its bytes,
+// without a header; buffers of 2 to 8 KiB suffice in most cases.
 #pragma once
 
 #include <algorithm>
@@ -131,8 +131,8 @@ class Coalescer : public CoalescerBase {
   }
 
   /// As push(dst(i), item(i)) for all i in 0 .. count - 1, in half the time or less: it finds the places of
-  /// many items before it writes any, because a processor that alternates between both waits for every place.
-  /// dst and item must not throw or use the endpoint; dst(i) may be called twice.
+  /// many items before it writes any, because a processor that alternates between the two waits for memory at
+  /// every item. dst and item must not throw or use the endpoint; dst(i) may be called twice.
   template <typename Dst, typename Item>
   void push_each(std::size_t count, Dst&& dst, Item&& item) {
     static_assert(std::is_nothrow_invocable_r_v<Rank, Dst&, std::size_t>, "dst(i) must be noexcept");

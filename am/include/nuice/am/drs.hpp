@@ -13,11 +13,11 @@
 //   for (...) { exchange.start(); /* work */ exchange.wait(); }
 //   exchange.free();
 //
-// Errors: "Collective" calls fail on all ranks with the same Error, or on none. Exceptions of handlers (of
-// the program's, and for bad messages) are thrown when the work is done: by the test() or wait() that made
-// the progress, for whichever exchange; if they arise in a collective call or a destructor, by the next call
-// that makes progress. Of several exceptions the first is thrown. They do not disturb exchanges: only an
-// error of the transport or of MPI ends one.
+// Errors: "Collective" calls fail on all ranks with the same Error, or on none. The test() or wait() that
+// made the progress throws the exceptions of handlers (the program's, and those for bad messages) after it
+// has done its work, whichever exchange they concern. If they arise in a collective call or a destructor, the
+// next call that makes progress throws them. Of several exceptions the first is thrown. They do not disturb
+// exchanges: only an error of the transport or of MPI ends an exchange.
 #pragma once
 
 #include <cstdint>

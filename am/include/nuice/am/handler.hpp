@@ -150,7 +150,7 @@ struct CallThunk {
       send_failure(context, call, error.what());
       return;
     } catch (...) {
-      send_failure(context, call, "what its handler threw is no std::exception");
+      send_failure(context, call, "what its handler threw is not a std::exception");
       return;
     }
     send_result(context, call, std::as_bytes(std::span(&result, 1)).first(wire_bytes<R>));

@@ -6,8 +6,8 @@
 //   ep.seal();
 //   am::Coalescer<Cell> cells(ep, visit, {.relay = &relay});        // push, flush, quiesce as usual
 //
-// With n ranks on h hosts, a rank then fills h - 1 messages instead of n - 1, so messages are larger, and
-// less of a buffer is empty when all is flushed. The distributing rank has the sender's position within the
+// With n ranks on h hosts, a rank then fills h - 1 messages instead of n - 1, so messages are larger, and a
+// flush sends fewer buffers that are nearly empty. The distributing rank has the sender's position within the
 // host, so all ranks of a host do the same work. An item costs its bytes, and a message 4 bytes for each rank
 // of its host. The source that a handler sees is the rank that pushed the item, and replies go to that rank.
 // Items between two ranks keep their order; other messages between them may overtake items.

@@ -57,8 +57,9 @@ class Inbox {
   /// Runs the handler. Throws the handler's exceptions, and Error mismatch for an unknown handler or a wrong
   /// size.
   void deliver(Rank src, Header header, const std::byte* payload);
-  /// Whether such a message may be delivered inside a signal handler. Not an internal one, which may allocate
-  /// and call the transport; and none while no memory is set aside for the messages of its handler.
+  /// Whether such a message may be delivered inside a signal handler. False for internal messages, whose
+  /// handlers may allocate and call the transport, and while no memory is set aside for the messages that the
+  /// handler sends.
   bool takes_in_signal(Header header) const;
   /// Bulk data of start_bulk_receive has arrived.
   void bulk_arrived(std::uint64_t cookie);
@@ -93,7 +94,8 @@ class Transport {
   /// number.
   virtual int poll(Inbox& inbox, int limit) = 0;
 
-  /// The ring to a rank of the same host, which sends then use without try_send; null if there is none.
+  /// The ring to a rank of the same host; sends to that rank then use it instead of try_send. Null if there
+  /// is none.
   virtual RingProducer* ring_to(Rank) { return nullptr; }
 
   /// Whether there are more runnable ranks than cores; waiting loops then yield the core at once.

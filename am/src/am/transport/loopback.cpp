@@ -363,7 +363,7 @@ void run_loopback(const LoopbackOptions& options,
   for (std::thread& thread : threads) thread.join();
   for (const std::exception_ptr& error : errors)
     if (error) std::rethrow_exception(error);
-  if (hub.deadlock()) throw Error(ErrorCode::state, "loop-back: every rank waits for another");
+  if (hub.deadlock()) throw Error(ErrorCode::state, "loop-back: deadlock, every rank waits for another");
 }
 
 }  // namespace nuice::am

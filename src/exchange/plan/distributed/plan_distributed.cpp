@@ -76,7 +76,7 @@ void check_with_partners(const Communicator& comm, SparseExchange& sparse, const
   });
 }
 
-/// A message of a rank to itself is no transfer, but stands among destinations and sources.
+/// A message of a rank to itself is not a transfer, but stands among destinations and sources.
 void add_own(std::vector<Partner>& partners, const Partner& own) {
   partners.insert(std::ranges::lower_bound(partners, own.rank, {}, &Partner::rank), own);
 }
