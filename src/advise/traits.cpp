@@ -25,19 +25,10 @@ double mean_hops(const CommMatrix& matrix, const Topology* topology) {
   return samples == 0 ? 0 : links / samples;
 }
 
-struct Load {
-  double messages = 0;
-  double bytes = 0;
-  double wire = 0;
-};
-
 Load load_of(const CommMatrix& matrix, const auto& ids, const Machine& machine, const Sizes& sizes) {
   Load load;
   for (const MessageId id : ids) {
-    if (!sizes.contains(matrix.bytes(id))) continue;
-    ++load.messages;
-    load.bytes += static_cast<double>(matrix.bytes(id));
-    load.wire += static_cast<double>(wire_bytes(machine, matrix.bytes(id)));
+    if (sizes.contains(matrix.bytes(id))) load.add(1, matrix.bytes(id), machine);
   }
   return load;
 }
@@ -62,6 +53,7 @@ Traits traits_of(const CommMatrix& matrix, const Topology* topology, const Machi
                  const Sizes& sizes) {
   Traits traits;
   traits.ranks = matrix.num_ranks();
+  traits.ports.reserve(static_cast<std::size_t>(matrix.num_ranks()));
   for (Rank rank = 0; rank < matrix.num_ranks(); ++rank) {
     const Load out = load_of(matrix, matrix.sent_by(rank), machine, sizes);
     const Load in = load_of(matrix, matrix.received_by(rank), machine, sizes);
@@ -71,9 +63,8 @@ Traits traits_of(const CommMatrix& matrix, const Topology* topology, const Machi
     traits.out_degree = std::max(traits.out_degree, out.messages);
     traits.in_degree = std::max(traits.in_degree, in.messages);
     traits.port = std::max({traits.port, out.bytes, in.bytes});
-    traits.wire_in = std::max(traits.wire_in, in.wire);
     traits.wire_port = std::max({traits.wire_port, out.wire, in.wire});
-    traits.wire_both = std::max(traits.wire_both, out.wire + in.wire);
+    traits.ports.push_back({out, in});
   }
   traits.degree = std::max(traits.out_degree, traits.in_degree);
   note_sizes(matrix, machine, sizes, traits);

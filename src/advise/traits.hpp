@@ -2,6 +2,8 @@
 // What the rule and counted work know of a matrix: degrees, sizes, lengths of routes. O(ranks + messages).
 #pragma once
 
+#include <vector>
+
 #include "nuice/core/bounds.hpp"
 #include "nuice/core/comm_matrix.hpp"
 #include "nuice/plan/machine.hpp"
@@ -9,18 +11,42 @@
 
 namespace nuice::advice {
 
+/// What a rank sends, or what it receives.
+struct Load {
+  double messages = 0;
+  double bytes = 0;
+  double wire = 0;       ///< Bytes on the wire, packets included.
+  double late = 0;       ///< Messages above the eager limit: they wait for the receiver.
+  double late_wire = 0;  ///< Theirs.
+
+  void add(double more_messages, Bytes each, const Machine& machine) {
+    const double more_wire = more_messages * static_cast<double>(wire_bytes(machine, each));
+    messages += more_messages;
+    bytes += more_messages * static_cast<double>(each);
+    wire += more_wire;
+    if (each <= machine.eager_limit) return;
+    late += more_messages;
+    late_wire += more_wire;
+  }
+};
+
+/// Of one rank.
+struct Port {
+  Load out;
+  Load in;
+};
+
 /// hops is the mean of at most a thousand messages.
 struct Traits : MatrixTraits {
-  double bytes = 0;       ///< Of messages.
-  double out_degree = 0;  ///< The largest one.
+  std::vector<Port> ports;  ///< By rank: the one with the most messages need not have the most bytes.
+  double bytes = 0;         ///< Of messages.
+  double out_degree = 0;    ///< The largest one.
   double in_degree = 0;
   double largest = 0;  ///< Message.
   double port = 0;     ///< The most that a rank sends or receives.
   // On the wire, packets included.
   double wire = 0;          ///< Of all messages.
-  double wire_in = 0;       ///< The most that a rank receives.
   double wire_port = 0;     ///< The most that a rank sends or receives.
-  double wire_both = 0;     ///< The largest sum of both.
   double wire_largest = 0;  ///< Message.
 
   double mean_bytes() const { return messages > 0 ? bytes / messages : 0; }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rule. With D the largest degree, B the busiest port's bytes, n ranks, and f what a message costs in addition to its bytes:
+// The rule. With d a rank's messages, b its bytes, n ranks, and f what a message costs in addition to its bytes:
 //
 //   phases        as the scheduler's row expects
-//   phase bytes   between B and phases * largest message
+//   phase bytes   between b and phases * largest message
 //   at once       the processor's work or the port's bytes, whichever is more, and what contention adds
-//   in phases     D * f + beta * (B + a share of phase bytes - B); f without latency where partners
+//   in phases     d * f + beta * (b + a share of phase bytes - b); f without latency where partners
 //                 have fewer messages
 //   forwarded     as in phases, counted from the schedule where there is time to make it
+//
+// The rank for which this is most decides: the one with the most messages, a hub of a few bytes each, need not be the one
+// with the most bytes.
 #include "advise/predict/rule.hpp"
 
 #include <algorithm>
@@ -59,47 +62,85 @@ double timeouts_s(const Machine& m, double senders, double wire) {
   return overflows ? m.timeout_s * (senders / m.queue_senders) : 0;
 }
 
-/// That send to the same rank. In phases ranks skip those in which they have no message, and short messages wait for
-/// no other rank: all ranks send within as many messages as a rank has on average, and a rank that receives many more
-/// has that number of senders at once.
-double senders_at_once(const Entry& candidate, const Traits& t) {
-  if (candidate.runner->pace == Pace::at_once) return t.in_degree;
-  if (!candidate.forwards()) return t.in_degree / std::max(1.0, t.messages / t.ranks);
-  const bool one_message = (candidate.planner->guarantees & one_port) != 0;
-  return one_message ? 1 : std::min(t.degree, std::sqrt(t.ranks));
+/// Of the rank that has most of it.
+double most_of_ports(const Traits& t, const auto& of_port) {
+  double most = 0;
+  for (const Port& port : t.ports) most = std::max(most, of_port(port));
+  return most;
+}
+
+double eager(const Load& load) { return load.messages - load.late; }
+
+/// How far ranks are apart when their short messages have left, in a step in which those leave first.
+double spread_s(const Machine& m, const std::vector<Load>& out) {
+  const auto [least, most] = std::ranges::minmax(out, {}, eager);
+  return (eager(most) - eager(least)) * m.send_overhead_s;
+}
+
+/// Of a rank in such a step. The short ones are gone when the long ones come, if ranks are no farther apart than a
+/// handshake. Else one of them comes in a send overhead, and stays as long as the port that it shares with the long ones
+/// needs; or more, as they come in bursts: two standard deviations.
+double timeouts_in_step_s(const Machine& m, const Load& in, double spread_s) {
+  if (in.late == 0 || m.send_overhead_s == 0) return timeouts_s(m, in.messages, in.wire);
+  const double eager_wire = in.wire - in.late_wire;
+  if (spread_s <= m.handshake_s)
+    return std::max(timeouts_s(m, eager(in), eager_wire), timeouts_s(m, in.late, in.late_wire));
+  const double stays_s = eager(in) > 0 ? (in.late + 1) * eager_wire / eager(in) * m.byte_s : 0;
+  const double mean = stays_s / m.send_overhead_s;
+  return timeouts_s(m, in.late + std::min(eager(in), mean + 2 * std::sqrt(mean)), in.wire);
+}
+
+/// Where all send at once.
+double timeouts_at_once_s(const Traits& t, const Machine& m) {
+  return most_of_ports(t, [&](const Port& p) { return timeouts_s(m, p.in.messages, p.in.wire); });
+}
+
+/// In phases ranks skip those in which they have no message, and short messages wait for no other rank: all ranks send
+/// within as many messages as a rank has on average, and a rank that receives many more has that number of senders at
+/// once.
+double timeouts_in_phases_s(const Traits& t, const Machine& m) {
+  const double mean = std::max(1.0, t.messages / t.ranks);
+  return most_of_ports(t, [&](const Port& p) { return timeouts_s(m, p.in.messages / mean, p.in.wire); });
 }
 
 double at_once_s(const Traits& t, const Machine& m, double link_s) {
-  const double work = t.out_degree * (m.send_overhead_s + m.async_send_s) +
-                      t.in_degree * (m.receive_overhead_s + m.post_receive_s);
-  const double others = std::max(0.0, t.in_degree - 1);
-  const double loss = std::min(m.loss_per_sender_sending * others, m.loss_most_sending);
-  const double wire = m.duplex == Duplex::full ? t.wire_port : t.wire_both;
-  double seconds = wire * m.byte_s * (1 + loss);
-  seconds = m.processor_moves_bytes ? seconds + work : std::max(seconds, work);
+  double seconds = most_of_ports(t, [&](const Port& p) {
+    const double work = p.out.messages * (m.send_overhead_s + m.async_send_s) +
+                        p.in.messages * (m.receive_overhead_s + m.post_receive_s);
+    const double others = std::max(0.0, p.in.messages - 1);
+    const double loss = std::min(m.loss_per_sender_sending * others, m.loss_most_sending);
+    const double wire = m.duplex == Duplex::full ? std::max(p.out.wire, p.in.wire) : p.out.wire + p.in.wire;
+    const double moving = wire * m.byte_s * (1 + loss);
+    return m.processor_moves_bytes ? moving + work : std::max(moving, work);
+  });
   seconds = std::max(seconds, link_s);
   if (m.receives_at_once == 1 || m.switching == Switching::circuit) seconds *= 1.6;  // ports wait for ports
   return seconds + message_s(m, t);
 }
 
-/// Bytes on the wire that ranks in phases wait for: those of the busiest port, and more where sizes differ in a phase.
-double waited_for(double unevenness, const Traits& t, double phases) {
-  const double longest = std::min(phases, t.degree) * t.wire_largest;
-  return t.wire_port + unevenness * std::clamp(longest - t.wire_port, 0.0, 1.5 * t.wire_port);
+/// Bytes on the wire that a rank with `wire` of its own waits for in phases: more where sizes differ in a phase.
+double waited_for(double unevenness, double wire, double longest) {
+  return wire + unevenness * std::clamp(longest - wire, 0.0, 1.5 * wire);
 }
 
-double in_phases_s(const Traits& t, const Machine& m, double phases, double wire, double link_s) {
-  const double active = std::min(phases, t.degree + 2);
+double in_phases_s(const Traits& t, const Machine& m, double phases, double unevenness, double link_s) {
   const double halves = m.duplex == Duplex::full ? 1 : 2;
-  // Behind partners with fewer messages a rank does not wait: what is eager has come.
-  const bool waits = m.duplex == Duplex::paired || handshake_s(m, t.mean_bytes()) > 0;
-  const double waiting = waits ? active : std::min(active, t.messages / t.ranks + 2);
-  const double fixed = waiting * message_s(m, t) + (active - waiting) * overhead_s(m) + active * m.phase_s +
-                       (phases - active) * m.idle_phase_s;
+  const double prompt = t.messages / t.ranks + 2;  // as many as others have: partners are as far
+  const double slowest = most_of_ports(t, [&](const Port& p) {
+    const double degree = std::max(p.out.messages, p.in.messages);
+    const double active = std::min(phases, degree + 2);
+    const double late = std::min(active, std::max(p.out.late, p.in.late));
+    // Behind partners with fewer messages a rank does not wait: what is eager has come.
+    const double waiting = m.duplex == Duplex::paired ? active : std::min(active, std::max(late, prompt));
+    const double longest = std::min(phases, degree) * t.wire_largest;
+    const double wire = waited_for(unevenness, std::max(p.out.wire, p.in.wire), longest);
+    return waiting * message_s(m, t, 0) + late * m.handshake_s + (active - waiting) * overhead_s(m) +
+           active * m.phase_s + (phases - active) * m.idle_phase_s + halves * wire * m.byte_s;
+  });
   const bool is_linear = phases > 2 * t.degree;
   const double wait =
       is_linear ? 1.4 : 1.0;  // ranks wait for partners that are in other phases (C_1 of 003 s.5.1)
-  return std::max((fixed + halves * wire * m.byte_s) * wait, link_s);
+  return std::max(slowest * wait, link_s);
 }
 
 double inquiries_s(const Traits& t, const Machine& m) {
@@ -151,23 +192,20 @@ class Step {
 
   void add(const Transfer& transfer, Bytes bytes) {
     const auto wire = static_cast<double>(wire_bytes(machine_, bytes));
-    for (Port* port :
-         {&out_[static_cast<std::size_t>(transfer.src)], &in_[static_cast<std::size_t>(transfer.dst)]}) {
-      ++port->transfers;
-      port->wire += wire;
-    }
+    out_[static_cast<std::size_t>(transfer.src)].add(1, bytes, machine_);
+    in_[static_cast<std::size_t>(transfer.dst)].add(1, bytes, machine_);
     bytes_ += static_cast<double>(bytes);
     ++transfers_;
     if (!links_.empty()) load_links(transfer.src, transfer.dst, wire);
   }
 
   /// On the wire of the busiest port.
-  double wire() const { return most(&Port::wire); }
+  double wire() const { return most(&Load::wire); }
 
   double seconds(const Traits& t) const {
     const Machine& m = machine_;
     const double halves = m.duplex == Duplex::full ? 1 : 2;
-    const double others = most(&Port::transfers) - 1;
+    const double others = most(&Load::messages) - 1;
     const double work = others * (m.send_overhead_s + m.receive_overhead_s);
     const double moving = std::max(halves * wire(), link_wire()) * m.byte_s;
     return message_s(m, t, bytes_ / transfers_) + m.phase_s +
@@ -176,17 +214,12 @@ class Step {
 
   double timeouts_s() const {
     double most = 0;
-    for (const Port& port : in_)
-      most = std::max(most, advice::timeouts_s(machine_, port.transfers, port.wire));
+    const double apart_s = spread_s(machine_, out_);
+    for (const Load& in : in_) most = std::max(most, timeouts_in_step_s(machine_, in, apart_s));
     return most;
   }
 
  private:
-  struct Port {
-    double transfers = 0;
-    double wire = 0;
-  };
-
   /// Where it is not known which way a message takes, evenly over a few of them.
   void load_links(Rank src, Rank dst, double wire) {
     constexpr std::int64_t most_ways = 16;
@@ -211,13 +244,13 @@ class Step {
     return most;
   }
 
-  double most(double Port::* what) const {
+  double most(double Load::* what) const {
     return std::max(std::ranges::max(out_, {}, what).*what, std::ranges::max(in_, {}, what).*what);
   }
 
   const Machine& machine_;
-  std::vector<Port> out_;  // by rank
-  std::vector<Port> in_;
+  std::vector<Load> out_;  // by rank
+  std::vector<Load> in_;
   std::vector<double> links_;  // on the wire
   std::vector<LinkId> route_;
   double bytes_ = 0;
@@ -232,7 +265,7 @@ Estimate rule(const Entry& candidate, const Traits& t, const Machine& m, double 
   const Scheduler& row = *candidate.planner;
   const Pace pace = candidate.runner->pace;
   const double phases = std::max(1.0, (*row.expected_phases)(t));
-  double wire = waited_for(row.expected_unevenness, t, phases);
+  double wire = waited_for(row.expected_unevenness, t.wire_port, std::min(phases, t.degree) * t.wire_largest);
   const bool one_message = (row.guarantees & one_port) != 0;
   if (candidate.forwards()) wire = forwarded_bytes(t, m, phases, one_message);
   const double link_s = link_bytes_s * padding(t, m);
@@ -245,13 +278,17 @@ Estimate rule(const Entry& candidate, const Traits& t, const Machine& m, double 
   } else if (candidate.forwards()) {
     estimate.exchange_s = forwarded_s(t, m, phases, wire, link_bytes_s, one_message);
   } else {
-    estimate.exchange_s = in_phases_s(t, m, phases, wire, link_s);
+    estimate.exchange_s = in_phases_s(t, m, phases, row.expected_unevenness, link_s);
   }
-  const double full_s = timeouts_s(m, senders_at_once(candidate, t), t.wire_in);
-  const double timeouts_s = (candidate.forwards() ? phases : 1) * full_s;
-  estimate.exchange_s += timeouts_s;
+  double full_s = 0;
+  if (!candidate.forwards()) {
+    full_s = pace == Pace::at_once ? timeouts_at_once_s(t, m) : timeouts_in_phases_s(t, m);
+  } else if (!one_message) {
+    full_s = phases * timeouts_s(m, std::min(t.degree, std::sqrt(t.ranks)), wire / phases);
+  }
+  estimate.exchange_s += full_s;
   // What is sent at once surely overflows a queue. In phases that depends on how far ranks are apart.
-  estimate.possible_s = pace == Pace::at_once ? timeouts_s - std::min(timeouts_s, m.timeout_s) : timeouts_s;
+  estimate.possible_s = pace == Pace::at_once ? full_s - std::min(full_s, m.timeout_s) : full_s;
   return estimate;
 }
 
@@ -261,7 +298,19 @@ Estimate rule_of_parts(const Entry& candidate, const Traits& forwarded, const Tr
   const double share = straight.bytes / (forwarded.bytes + straight.bytes);
   Estimate estimate = rule(candidate, forwarded, m, link_bytes_s * (1 - share));
   if (straight.messages == 0) return estimate;
-  const double full_s = timeouts_s(m, straight.in_degree, straight.wire_in);
+  const auto last_step = [&](Load Port::* side) {
+    std::vector<Load> loads;
+    for (std::size_t rank = 0; rank < straight.ports.size(); ++rank) {
+      loads.push_back(straight.ports[rank].*side);
+      const Load& small = forwarded.ports[rank].*side;
+      const double transfers = std::min(small.messages, std::sqrt(straight.ranks));
+      if (transfers > 0) loads.back().add(transfers, static_cast<Bytes>(small.bytes / transfers), m);
+    }
+    return loads;
+  };
+  const double apart_s = spread_s(m, last_step(&Port::out));
+  double full_s = 0;
+  for (const Load& in : last_step(&Port::in)) full_s = std::max(full_s, timeouts_in_step_s(m, in, apart_s));
   const double straight_s = at_once_s(straight, m, link_bytes_s * share * padding(straight, m));
   const double last_s = estimate.exchange_s / std::max(1.0, estimate.phases);
   estimate.phases = std::max(1.0, estimate.phases);
