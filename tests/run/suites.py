@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tests of mpi4py and MPICH under the library for unmodified programs: what passes without it passes with it.
 
-LIBRARY: libnuice_flow.so, with every connection governed. --network: on a test network of 4 hosts, as root, with
-the settings of `nuice run`; else on this host, where there is no connection to another one. `make test-suites`
-says where the sources come from.
+LIBRARY: libnuice_flow.so. --network: on a test network of 4 hosts, as root, with the settings of `nuice run`;
+else on this host, where there is no connection to another one. `make test-suites` says where the sources come
+from.
 
 --calls PROGRAM: random_calls, 100,000 calls of which give the same sum; built with MPIEXEC's MPI.
 
@@ -30,11 +30,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench" / "testbed"))
-import launch  # noqa: E402  from there
-import network  # noqa: E402
-import owned  # noqa: E402
+import launch
+import network
+import owned
 
-from nuice.cli.running import SETTINGS  # noqa: E402
+from nuice.cli.running import SETTINGS
 
 MPI4PY_TESTS = "test_(cco|comm_topo|p2p|msg)"
 MPICH_FOLDERS = ["coll", "topo", "pt2pt", "f77/coll", "f08/coll"]
@@ -50,10 +50,9 @@ class Run(NamedTuple):
 
 
 class ThisHost:
-    settings: dict[str, str] = {"NUICE_FLOW": "all"}
-
     def __init__(self, mpiexec: str) -> None:
         self.mpiexec = mpiexec
+        self.settings = {"NUICE_FLOW": "all"}
 
     @contextmanager
     def started(self, ranks: int, program: list[str], folder: Path) -> Iterator[subprocess.Popen[str]]:
@@ -69,9 +68,8 @@ class ThisHost:
 class Hosts:
     """Ranks are spread over as many hosts as there are."""
 
-    settings = SETTINGS
-
     def __init__(self, mpiexec: str, name: str) -> None:
+        self.settings = SETTINGS
         self.launcher = launch.find_launcher(mpiexec)
         self.network = network.current(name)
 
