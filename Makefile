@@ -11,7 +11,8 @@
 #   make bench      the figures of docs/explanation/results.md on this machine
 #   make test-petsc  the PetscSF type nuice (docs/how-to/petsc.md) with Debian's PETSc, which it installs; make petsc: only builds it
 #   make test-mpich  the library, C, Fortran and Python with the MPICH wheel, by its own ABI and that of MPI 5; installs it in build/mpich
-#   make test-suites  the tests of mpi4py (MPI4PY_SRC=DIR) and of MPICH (MPICH_SRC=DIR; tools/mpich_source.sh fetches it) under the library for unmodified programs
+#   make test-suites  random calls, and the tests of mpi4py (MPI4PY_SRC=DIR) and of MPICH (MPICH_SRC=DIR; tools/mpich_source.sh fetches it), with and
+#                   without the library for unmodified programs; as root between the hosts of a test network
 #   make bench-peers  the programs compared with fftw_mpi and PETSc, which it installs, built with Debian's MPI as they are
 #   make bench-advance MPI_ADVANCE_SRC=DIR  MPI Advance as a peer, built from its sources; as root
 #   make bench-programs  real programs of Debian's, unchanged, with and without `nuice run`, which it installs; as root (HEFFTE_SRC=DIR: heFFTe too)
@@ -167,14 +168,15 @@ test-mpich: build
 # Where their sources lie: what `pip download --no-deps --no-binary :all: mpi4py==VERSION` gives, of the version in .venv; an unpacked MPICH.
 MPI4PY_SRC ?=
 MPICH_SRC ?=
+SUITES = OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 $(BIN)/python tests/run/suites.py $(if $(filter 0,$(shell id -u)),--network) .venv/lib/nuice/libnuice_flow.so
 test-suites: build
-	@test -n "$(MPI4PY_SRC)$(MPICH_SRC)" || { echo "make test-suites [MPI4PY_SRC=DIR] [MPICH_SRC=DIR]"; exit 2; }
-	$(if $(MPI4PY_SRC),$(BIN)/python tests/run/suites.py .venv/lib/nuice/libnuice_flow.so $(CURDIR)/$(BIN)/mpiexec --mpi4py $(MPI4PY_SRC))
+	$(BIN)/mpicxx -std=c++20 -O2 tests/run/random_calls.cpp -o build/random_calls
+	$(SUITES) $(CURDIR)/$(BIN)/mpiexec --calls build/random_calls $(if $(MPI4PY_SRC),--mpi4py $(MPI4PY_SRC))
 ifneq ($(MPICH_SRC),)
 	tests/run/build_mpich_tests.sh $(MPICH_SRC)/test/mpi build/mpich-tests
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 $(BIN)/python tests/capi/mpich_coll.py $(MPICH_SRC)/test/mpi --include .venv/include \
 	  --library .venv/lib/libnuice.so --mpicc $(BIN)/mpicc --mpiexec $(BIN)/mpiexec --work build/mpich-coll
-	$(BIN)/python tests/run/suites.py .venv/lib/nuice/libnuice_flow.so /usr/bin/mpiexec.openmpi --mpich $(MPICH_SRC)/test/mpi build/mpich-tests
+	$(SUITES) /usr/bin/mpiexec.openmpi --mpich $(MPICH_SRC)/test/mpi build/mpich-tests
 endif
 
 SOAK_MINUTES ?= 60

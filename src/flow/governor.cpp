@@ -36,6 +36,7 @@ void Governor::opened(int descriptor, bool began_small) {
   const std::scoped_lock lock(mutex_);
   auto connection = std::make_unique<Connection>();
   connection->descriptor = descriptor;
+  connection->cookie = cookie_of(descriptor);
   connection->port = port_of(address);
   connection->began_small = began_small;
   connection->counts = counts_of(descriptor).value_or(SocketCounts{});
@@ -51,6 +52,29 @@ void Governor::closed(int descriptor) {
   const auto is_it = [&](const auto& one) { return one->descriptor == descriptor; };
   const auto found = std::ranges::find_if(connections_, is_it);
   if (found != connections_.end()) drop(static_cast<std::size_t>(found - connections_.begin()));
+}
+
+/// Else the number is another socket's or file's: the connection was closed in a way that was not seen.
+bool Governor::is_still_there(const Connection& connection) {
+  return cookie_of(connection.descriptor) == connection.cookie;
+}
+
+void Governor::duplicated(int from, int to) {
+  if (from == to) return;
+  closed(to);  // dup2() closes what had this number
+  if (std::min(from, to) < 0 || std::max(from, to) >= most_descriptors || is_stopped_) return;
+  const std::scoped_lock lock(mutex_);
+  const Connection* const known = table_[from].load(std::memory_order_relaxed);
+  if (known == nullptr) return;
+  auto connection = std::make_unique<Connection>();
+  connection->descriptor = to;
+  connection->cookie = known->cookie;
+  connection->port = known->port;
+  connection->buffer = known->buffer;
+  connection->counts = known->counts;
+  connection->share_bytes = known->share_bytes;
+  table_[to].store(connection.get(), std::memory_order_release);
+  connections_.push_back(std::move(connection));
 }
 
 void Governor::drop(std::size_t index) {
@@ -160,11 +184,9 @@ bool Governor::look_at(Connection& connection, double now_s) {
     if (is_active) ++port.own.num_senders;
     return is_active;
   }
-  const auto counts = counts_of(connection.descriptor);
-  if (!counts) return false;  // closed in a way that was not seen
-  if (counts->bytes < connection.counts.bytes)
-    connection.counts = *counts;  // and the number is another connection's
   connection.bytes_seen = read;
+  const auto counts = counts_of(connection.descriptor);
+  if (!counts || !is_still_there(connection)) return false;
   const std::int64_t bytes = counts->bytes - connection.counts.bytes;
   const std::int64_t segments = counts->segments - connection.counts.segments;
   const bool is_much = bytes >= counts->segment_bytes && 2 * bytes >= segments * counts->segment_bytes;
@@ -188,7 +210,8 @@ void Governor::apply(Connection& connection, double now_s) {
   connection.began_small = false;
   Port& port = ports_[connection.port];
   if (!port.window.is_limited()) {
-    if (connection.share_bytes != Window::unlimited) free_window(connection.descriptor, connection.buffer);
+    if (connection.share_bytes != Window::unlimited && is_still_there(connection))
+      free_window(connection.descriptor, connection.buffer);
     connection.share_bytes = port.share_bytes = Window::unlimited;
     return;
   }
@@ -198,6 +221,7 @@ void Governor::apply(Connection& connection, double now_s) {
   port.share_bytes = share;
   if (!receives && share == connection.share_bytes) return;
   connection.share_bytes = share;
+  if (!is_still_there(connection)) return;
   limit_window(connection.descriptor, share, connection.counts.bytes, connection.buffer);
 }
 
@@ -215,7 +239,8 @@ void Governor::stop() {
   const std::scoped_lock lock(mutex_);
   if (is_stopped_.exchange(true)) return;
   for (const auto& connection : connections_)
-    if (ports_[connection->port].window.is_limited()) free_window(connection->descriptor, connection->buffer);
+    if (ports_[connection->port].window.is_limited() && is_still_there(*connection))
+      free_window(connection->descriptor, connection->buffer);
   for (Port& port : ports_) port.host.leave();
 }
 

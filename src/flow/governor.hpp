@@ -45,6 +45,8 @@ class Governor {
   void opened(int descriptor, bool began_small);
   /// Before close().
   void closed(int descriptor);
+  /// After dup2() and the like: a connection has another number too, which may be read from now on.
+  void duplicated(int from, int to);
   /// This number of bytes was read.
   void arrived(int descriptor, std::int64_t bytes) {
     if (descriptor < 0 || descriptor >= most_descriptors || bytes <= 0) return;
@@ -63,6 +65,7 @@ class Governor {
  private:
   struct Connection {
     int descriptor = -1;
+    std::uint64_t cookie = 0;
     int port = 0;
     std::atomic<std::int64_t> bytes_read{0};
     std::atomic<bool> is_awake{false};
@@ -96,6 +99,7 @@ class Governor {
   void gather_awake();
   void look_at_all(double now_s);
   bool look_at(Connection& connection, double now_s);
+  static bool is_still_there(const Connection& connection);
   static bool judge(Port& port, double now_s);
   void apply(Connection& connection, double now_s);
   int port_of(const std::string& address);

@@ -6,10 +6,14 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -131,6 +135,56 @@ TEST(FlowGovernor, ADescriptorMayBeUsedAgainWithoutACloseThatWasSeen) {
   second.send_and_read(governor, 100000);
   if (second.receiver == first.receiver) first.receiver = -1;
   EXPECT_EQ(governor.ports()[0].num_connections, 2);
+}
+
+TEST(FlowGovernor, ANumberThatBecameAnotherConnectionsIsLeftAlone) {
+  Governor governor;
+  const Pair first, second("127.0.0.2", 1448);
+  governor.opened(first.receiver, false);
+  const int before = second.clamp();
+  ASSERT_EQ(dup2(second.receiver, first.receiver), first.receiver);  // which the governor does not see
+  governor.arrived(first.receiver, 100000);
+  governor.look();
+  EXPECT_EQ(second.clamp(), before);
+  governor.stop();
+  EXPECT_EQ(second.clamp(), before);
+}
+
+/// Law: whatever windows are set in whatever order, and whenever the receiver pauses, all bytes arrive: no window stays closed.
+TEST(FlowGovernor, AllBytesArriveWhateverWindowsAreSet) {
+  constexpr int segment_bytes = 1448;
+  constexpr std::size_t bytes = 4 << 20;
+  for (unsigned seed = 1; seed <= 8; ++seed) {
+    std::minstd_rand draw(seed);
+    const Pair pair("127.0.0.2", segment_bytes);
+    if (pair.began_small) restore_buffer(pair.receiver);
+    std::thread sender([&] {
+      const std::vector<char> data(bytes, 'x');
+      EXPECT_EQ(write(pair.sender, data.data(), bytes), static_cast<ssize_t>(bytes));
+    });
+    Buffer buffer = Buffer::tuned;
+    std::vector<char> got(bytes);
+    for (std::size_t done = 0; done < bytes;) {
+      const auto choice = draw() % 16;
+      if (choice == 0)
+        free_window(pair.receiver, buffer);
+      else if (choice < 6)
+        limit_window(pair.receiver, segment_bytes * (1 + draw() % 8), static_cast<std::int64_t>(done),
+                     buffer);
+      else if (choice == 6)
+        std::this_thread::sleep_for(std::chrono::milliseconds(draw() % 20));  // the buffer fills
+      pollfd waits{.fd = pair.receiver, .events = POLLIN, .revents = 0};
+      if (poll(&waits, 1, 10'000) != 1) {
+        ADD_FAILURE() << "nothing came for 10 s, after " << done << " bytes with seed " << seed;
+        shutdown(pair.receiver, SHUT_RDWR);
+        break;
+      }
+      done += static_cast<std::size_t>(
+          read(pair.receiver, got.data() + done, std::min<std::size_t>(1 + draw() % 60000, bytes - done)));
+    }
+    sender.join();
+    EXPECT_EQ(std::ranges::count(got, 'x'), static_cast<std::ptrdiff_t>(bytes));
+  }
 }
 
 TEST(FlowGovernor, ManyThreadsReadOpenAndClose) {

@@ -24,13 +24,16 @@ inline sockaddr_in address_of(const char* text, int port) {
   return address;
 }
 
-/// Two ends of a connection; the receiver's is governed.
+/// Two ends of a connection; the receiver's is governed. segment_bytes: of a packet, else what loop-back takes, 64 KiB.
 struct Pair {
   int sender = -1, receiver = -1;
   bool began_small = false;
 
-  explicit Pair(const char* from = "127.0.0.2") {
+  explicit Pair(const char* from = "127.0.0.2", int segment_bytes = 0) {
     const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    if (segment_bytes > 0) {
+      EXPECT_EQ(setsockopt(listener, IPPROTO_TCP, TCP_MAXSEG, &segment_bytes, sizeof segment_bytes), 0);
+    }
     sockaddr_in here = address_of("127.0.0.1", 0);
     socklen_t length = sizeof here;
     EXPECT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&here), length), 0);

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "flow/port.hpp"
 
 namespace nuice::flow {
@@ -196,6 +198,27 @@ TEST(FlowWindow, WhatLastsForAMillisecondIsNeverTriedWithMore) {
   for (int i = 0; i < 10000; ++i) {
     window.add(report_of(10, 0));
     ASSERT_EQ(share(window), first) << i;
+  }
+}
+
+/// Law: no window is ever closed. Whatever has come and whatever was lost, a sender may send a whole packet at least.
+TEST(FlowWindow, IsNeverClosedWhateverIsReported) {
+  for (unsigned seed = 1; seed <= 200; ++seed) {
+    std::minstd_rand draw(seed);
+    Window window;
+    for (int i = 0; i < 500; ++i) {
+      Report report;
+      report.segments = draw() % 3 == 0 ? draw() % 100000 : draw() % 100;
+      report.lost_segments = draw() % 2 == 0 ? 0 : draw() % (report.segments + 1);
+      report.timed_s = draw() % 2 == 0 ? 0 : 1e-5 * static_cast<double>(draw() % 2000);
+      report.timed_segments = report.timed_s > 0 ? report.segments : 0;
+      report.segment_bytes = draw() % 10 == 0 ? 1 + draw() % 65483 : segment;
+      report.round_trip_s = draw() % 4 == 0 ? 0 : 1e-6 * static_cast<double>(draw() % 100000);
+      report.num_senders = static_cast<int>(draw() % 600);
+      window.add(report);
+      const int senders = static_cast<int>(draw() % 2000);
+      ASSERT_GE(window.share_bytes(senders, segment), segment) << "seed " << seed << ", report " << i;
+    }
   }
 }
 

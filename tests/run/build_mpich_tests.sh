@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds MPICH's tests of collectives and topologies with Debian's Open MPI, for suites.py. Those of calls that it lacks are left out.
+# Builds MPICH's tests of messages, collectives and topologies with Debian's Open MPI, for suites.py. Those of calls that it lacks are left out.
 #
 # usage: build_mpich_tests.sh SOURCE/test/mpi BUILD
 set -euo pipefail
@@ -15,7 +15,7 @@ if [ ! -f Makefile ]; then
 fi
 make -C util >util.log 2>&1
 mpifort.openmpi -w -c "$source/util/mtest_f08.f90" -J util -o util/mtest_f08.o
-for folder in coll topo f77/coll f08/coll; do
+for folder in coll topo pt2pt f77/coll f08/coll; do
   list=$source/$folder/testlist
   [ -f "$list" ] || list=$folder/testlist  # made by configure
   # Open MPI has declarations of MPI 1 only if asked; the tests of neighbourhoods count as not strict.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The calls by which connections are made, read and closed, in front of the C library's: they do what those do, and tell the governor.
-// What is read by io_uring is not seen, nor is a descriptor that dup2() or close_range() closes; the governor finds that out by itself.
+// What is read by io_uring is not seen, nor what close_range() closes; the governor finds that out by itself.
 //
 // No frame here stops an exception or a cancellation: none is noexcept, and nothing is held while the C library is called.
 #include <dlfcn.h>
@@ -34,6 +34,10 @@ Governor& governor() {
   return *the_one;
 }
 
+/// The process whose connections these are. A child of vfork() runs in its parent's memory, but closes descriptors of its own.
+std::atomic<pid_t> owner{0};
+bool is_of_owner() { return nuice::run::is_on() && getpid() == owner.load(std::memory_order_relaxed); }
+
 enum Opening : std::uint8_t { none = 0, plain = 1, small = 2 };
 /// Of descriptors that connect or listen: they are governed once the first bytes come.
 std::array<std::atomic<std::uint8_t>, Governor::most_descriptors> openings{};
@@ -46,6 +50,7 @@ std::atomic<std::uint8_t>* opening_of(int descriptor) {
 void begin(int descriptor, const void* caller) {
   auto* const opening = opening_of(descriptor);
   if (opening == nullptr || !nuice::run::is_governed_opener(caller)) return;
+  owner = getpid();
   nuice::flow::set_quick_timers(descriptor);  // accepted connections inherit them
   *opening = nuice::flow::begin_small(descriptor) ? small : plain;
 }
@@ -54,6 +59,15 @@ void accepted(int listener, int descriptor, const void* caller) {
   if (opening_of(descriptor) == nullptr || !nuice::run::is_governed_opener(caller)) return;
   const auto* const opening = opening_of(listener);
   governor().opened(descriptor, opening != nullptr && *opening == small);
+}
+
+int duplicated(int from, int to) {
+  if (to < 0 || from == to || !is_of_owner()) return to;
+  auto *const opening = opening_of(from), *const copy = opening_of(to);
+  if (copy != nullptr) *copy = opening == nullptr ? std::uint8_t{none} : opening->load();
+  if (Governor* const made = made_governor.load(std::memory_order_acquire); made != nullptr)
+    made->duplicated(from, to);
+  return to;
 }
 
 ssize_t arrived(int descriptor, ssize_t bytes) {
@@ -120,12 +134,27 @@ NUICE_EXPORT int accept4(int listener, sockaddr* address, socklen_t* length, int
 
 NUICE_EXPORT int close(int descriptor) {
   NUICE_NEXT(close);
-  if (auto* const opening = opening_of(descriptor); opening != nullptr && nuice::run::is_on()) {
+  if (auto* const opening = opening_of(descriptor); opening != nullptr && is_of_owner()) {
     *opening = none;
     if (Governor* const made = made_governor.load(std::memory_order_acquire); made != nullptr)
       made->closed(descriptor);
   }
   return real(descriptor);
+}
+
+NUICE_EXPORT int dup(int descriptor) {
+  NUICE_NEXT(dup);
+  return duplicated(descriptor, real(descriptor));
+}
+
+NUICE_EXPORT int dup2(int from, int to) {
+  NUICE_NEXT(dup2);
+  return duplicated(from, real(from, to));
+}
+
+NUICE_EXPORT int dup3(int from, int to, int flags) {
+  NUICE_NEXT(dup3);
+  return duplicated(from, real(from, to, flags));
 }
 
 NUICE_EXPORT ssize_t read(int descriptor, void* buffer, size_t bytes) {
