@@ -147,7 +147,7 @@ class CommandLine(Bench):
         )
         lines = self.lines(4, "--matrix", self.matrix, *options)
         self.assertEqual([line["verified"] for line in lines], [True, True, None, True])
-        self.assertIn("use an executor that has phases (phased, pairwise", lines[2]["refused"])
+        self.assertIn("use an executor with phases (phased, pairwise", lines[2]["refused"])
         self.assertEqual({line["phase_cost_bytes"] for line in lines}, {7})
 
     def test_broadcasts(self):

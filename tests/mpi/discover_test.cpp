@@ -37,7 +37,7 @@ TEST(Discover, WrongUseIsTheSameErrorOnAllRanks) {
                             [&] { discoverer.sources(wrong, way); });
   test::expect_same_error(
       ErrorCode::invalid_argument,
-      "unknown way of discovery \"ask\"; known: gather, count, consensus, am_count, am_quiesce, auto",
+      "unknown discovery method \"ask\"; known: gather, count, consensus, am_count, am_quiesce, auto",
       [&] { discoverer.sources({}, "ask"); });
   test::expect_same_error(ErrorCode::not_applicable, "uses active messages",
                           [&] { discoverer.sources({}, "am_count"); });

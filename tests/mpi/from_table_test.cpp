@@ -104,7 +104,7 @@ TEST(FromTable, RefusesForwardingAtOnce) {
   if (test::world_size() < 3) GTEST_SKIP() << "needs three ranks";
   const CommMatrix matrix = complete(test::world_size(), 10);
   const PhaseTable table = slice(matrix, detour_schedule(matrix), test::world_rank());
-  test::expect_same_error(ErrorCode::not_applicable, "the schedule forwards messages over other ranks",
+  test::expect_same_error(ErrorCode::not_applicable, "the schedule forwards messages through other ranks",
                           [&] { mpi::Plan::from_table(MPI_COMM_WORLD, table, {.executor = "async"}); });
 }
 

@@ -197,7 +197,7 @@ TEST(DrsErrors, OfBindAreThoseOfAllRanks) {
            60, {});
     expect(ErrorCode::mismatch, "rank 0 -> rank 1: the receiver expects 0 bytes, the sender has 100", 100, 0,
            {});
-    expect(ErrorCode::mismatch, "Options of rank 2", 100, 100, {.seed = rank == 2 ? 5U : 0U});
+    expect(ErrorCode::mismatch, "those of rank 2", 100, 100, {.seed = rank == 2 ? 5U : 0U});
     expect(ErrorCode::invalid_argument, "delay_us", 100, 100, {.delay_us = -1});
     expect(ErrorCode::not_applicable, "needs MPI", 100, 100, {.lock = drs::Lock::rma});
     expect(ErrorCode::not_applicable, "cannot keep a list", 100, 100,

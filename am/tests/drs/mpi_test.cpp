@@ -80,7 +80,7 @@ TEST(DrsReceiveLists, FailOnAllRanksInEveryWay) {
     expect_same_error(ErrorCode::invalid_argument,
                       "rank " + std::to_string(last) + " -> rank " + std::to_string(world_size()),
                       [&] { world.sources(mine, way); });
-  expect_same_error(ErrorCode::invalid_argument, "unknown way of discovery \"ask\"; known: gather, count",
+  expect_same_error(ErrorCode::invalid_argument, "unknown discovery method \"ask\"; known: gather, count",
                     [&] { world.sources({}, "ask"); });
 }
 
@@ -91,7 +91,7 @@ TEST(DrsErrorsOnMpi, AreThoseOfAllRanks) {
                     [&] { bind({.lock = drs::Lock::rma, .when_busy = drs::WhenBusy::list}); });
   expect_same_error(ErrorCode::invalid_argument, "early_bytes", [&] { bind({.early_bytes = -1}); });
   if (world_size() > 1)
-    expect_same_error(ErrorCode::mismatch, "Options of rank 1 are not those of rank 0",
+    expect_same_error(ErrorCode::mismatch, "Options differ: those of rank 1 are not those of rank 0",
                       [&] { bind({.lock = world_rank() == 1 ? drs::Lock::rma : drs::Lock::message}); });
   for (const drs::Lock lock : {drs::Lock::message, drs::Lock::rma}) {
     const std::vector<Partner> myself = {{world_rank(), 8}};

@@ -38,8 +38,8 @@ class Drains {
   const device::Event* last() const { return num_begun_ == 0 ? nullptr : &event_of(num_begun_); }
 
  private:
-  /// Active at a time, an event each; the oldest is waited for. So many chunks of 256 KiB are on a bus of 50
-  /// GB/s for 84 us, longer than a rank with a core of its own is away from it (looks_before_yield).
+  /// Active at a time, an event each; the oldest is waited for. That number of chunks of 256 KiB is on a bus of
+  /// 50 GB/s for 84 us, longer than a rank with a core of its own is away from it (looks_before_yield).
   static constexpr std::int64_t num_events = 16;
   /// A message that is here, or a part of it, and is drained with the next ones.
   struct Pending {

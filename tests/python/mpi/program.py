@@ -106,7 +106,7 @@ def test_numbers_that_are_not_cut_off() -> None:
     must_fail(TypeError, "1.5 is not a whole number", nuice.mpi.Plan, comm, {after: 1.5})
     must_fail(
         nuice.Error,
-        "global index 18446744073709551615 is beyond",
+        "global index 18446744073709551615 does not fit",
         lambda: nuice.mpi.Halo(comm, np.array([2**64 - 1], np.uint64), owned=[rank]),
     )
     must_fail(
