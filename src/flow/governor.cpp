@@ -221,7 +221,7 @@ void Governor::apply(Connection& connection, double now_s) {
   port.share_bytes = share;
   if (!receives && share == connection.share_bytes) return;
   connection.share_bytes = share;
-  if (!is_still_there(connection)) return;
+  if (!receives && !is_still_there(connection)) return;  // else look_at() has found it
   limit_window(connection.descriptor, share, connection.counts.bytes, connection.buffer);
 }
 
