@@ -9,7 +9,10 @@
 //     buffer holds. A buffer that was set by SO_RCVBUF is not tuned. So the buffer becomes large only after the first 64 KiB, and
 //     the clamp is set again now and then.
 //   * A sender does not send less than a full packet into a window that is smaller than one; it waits 200 ms or more. So windows are
-//     whole packets, rounded up by the kernel to the unit that both ends agreed on.
+//     whole packets, rounded up by the kernel to the unit that both ends agreed on (128 bytes). Into the bytes that rounding adds, MPI's
+//     sockets (TCP_NODELAY) send a packet of a few bytes, which is acknowledged by itself. So packets are made multiples of the unit.
+//   * When a process reads, the kernel acknowledges at once if the window that is left is at most half the clamp. So the clamp is the
+//     smallest that is rounded up to the window that is wanted: else each of two packets would be acknowledged.
 //   * Every second full packet is acknowledged at once by the kernel, whether or not the process reads. A single packet is acknowledged
 //     when the process reads it, or after 40 ms. So two packets are the least window that keeps a connection going by itself.
 //   * The first window, of 64 KiB, is that of the receive buffer when the connection is made. SO_BUF_LOCK (Linux 5.15) allows a small
@@ -21,6 +24,8 @@
 #include <string>
 #include <vector>
 
+struct sockaddr;
+
 namespace nuice::flow {
 
 struct SocketCounts {
@@ -29,6 +34,7 @@ struct SocketCounts {
   std::int64_t out_of_order = 0;   // of these; Linux 5.4
   std::int64_t segment_bytes = 0;  // that the peer sends
   double round_trip_s = 0;         // the least; 0: not known
+  std::int64_t window_unit = 1;    // the kernel rounds windows up to multiples of these bytes
 };
 
 /// Nothing for what is not a TCP connection.
@@ -49,6 +55,14 @@ bool begin_small(int descriptor);
 /// Of a connection that began small: the buffer that it would have had.
 void restore_buffer(int descriptor);
 
+/// What TCP_MAXSEG is set to on a route of this MTU, so that packets carry a multiple of the window's unit: these data and the bytes of the
+/// timestamps. 0: nothing, as packets are too small or larger than TCP_MAXSEG can say.
+int aligned_segment_bytes(int mtu, bool is_ipv6, bool has_timestamps);
+
+/// Before connect(): full packets of the connection will carry a multiple of the window's unit, in both directions, for example 1,408
+/// bytes instead of 1,448. False: the route is not known, or the program has set a size of its own (TCP_MAXSEG).
+bool align_segments(int descriptor, const sockaddr* to, unsigned length);
+
 /// Timers for a network within a machine room, where the kernel has them (Linux 6.15): a lost packet is retransmitted after 12 ms and the
 /// round trip instead of 200 ms, a single packet is acknowledged after 8 ms instead of 40. Both ends need them. False: not here.
 bool set_quick_timers(int descriptor);
@@ -60,8 +74,8 @@ enum class Buffer { tuned, of_program, first, large };
 inline constexpr std::int64_t first_window_bytes = 64 << 10;
 
 /// Bytes that the peer may have in flight. A receive buffer that the program has not set becomes as large as the system lets a program
-/// have, so that data wait there while the process is busy; but not before the first window has come (received: bytes so far).
-void limit_window(int descriptor, std::int64_t bytes, std::int64_t received, Buffer& buffer);
+/// have, so that data wait there while the process is busy; but not before the first window has come (counts.bytes).
+void limit_window(int descriptor, std::int64_t bytes, const SocketCounts& counts, Buffer& buffer);
 /// As if limit_window() had never been called, as far as the kernel allows.
 void free_window(int descriptor, Buffer& buffer);
 
