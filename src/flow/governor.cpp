@@ -222,7 +222,7 @@ void Governor::apply(Connection& connection, double now_s) {
   if (!receives && share == connection.share_bytes) return;
   connection.share_bytes = share;
   if (!receives && !is_still_there(connection)) return;  // else look_at() has found it
-  limit_window(connection.descriptor, share, connection.counts, connection.buffer);
+  limit_window(connection.descriptor, share, connection.counts.bytes, connection.buffer);
 }
 
 int Governor::port_of(const std::string& address) {

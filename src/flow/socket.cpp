@@ -133,7 +133,6 @@ std::optional<SocketCounts> counts_of(int descriptor) {
   counts.segments = known<&tcp_info::tcpi_data_segs_in>(info, length);
   counts.out_of_order = out_of_order(info, length);
   counts.segment_bytes = segment_bytes(info);
-  counts.window_unit = std::int64_t{1} << info.tcpi_rcv_wscale;
   const auto round_trip = known<&tcp_info::tcpi_min_rtt>(info, length);
   if (round_trip < unknown_round_trip) counts.round_trip_s = 1e-6 * static_cast<double>(round_trip);
   return counts;
@@ -201,21 +200,18 @@ bool set_quick_timers(int descriptor) {
          set(descriptor, IPPROTO_TCP, TCP_RTO_MIN_US, retransmission_us);
 }
 
-void limit_window(int descriptor, std::int64_t bytes, const SocketCounts& counts, Buffer& buffer) {
+void limit_window(int descriptor, std::int64_t bytes, std::int64_t received, Buffer& buffer) {
   if (buffer == Buffer::tuned) {
     const auto locks = get(descriptor, SOL_SOCKET, SO_BUF_LOCK);
     const bool is_free = locks && (*locks & receive_buffer_is_locked) == 0;
     buffer = is_free ? Buffer::first : Buffer::of_program;
     if (is_free) set(descriptor, SOL_SOCKET, SO_RCVBUF, default_buffer_bytes);
   }
-  if (buffer == Buffer::first && counts.bytes >= first_window_bytes) {
+  if (buffer == Buffer::first && received >= first_window_bytes) {
     set(descriptor, SOL_SOCKET, SO_RCVBUF, INT_MAX / 2);  // the kernel takes what net.core.rmem_max allows
     buffer = Buffer::large;
   }
-  const std::int64_t units = (bytes + counts.window_unit - 1) / counts.window_unit;
-  const std::int64_t least_clamp = (units - 1) * counts.window_unit + 1;
-  set(descriptor, IPPROTO_TCP, TCP_WINDOW_CLAMP,
-      static_cast<int>(std::min<std::int64_t>(least_clamp, INT_MAX)));
+  set(descriptor, IPPROTO_TCP, TCP_WINDOW_CLAMP, static_cast<int>(std::min<std::int64_t>(bytes, INT_MAX)));
 }
 
 void free_window(int descriptor, Buffer& buffer) {
@@ -235,8 +231,8 @@ bool begin_small(int /*descriptor*/) { return false; }
 void restore_buffer(int /*descriptor*/) {}
 bool set_quick_timers(int /*descriptor*/) { return false; }
 bool align_segments(int /*descriptor*/, const sockaddr* /*to*/, unsigned /*length*/) { return false; }
-void limit_window(int /*descriptor*/, std::int64_t /*bytes*/, const SocketCounts& /*counts*/,
-                  Buffer& /*buffer*/) {}
+void limit_window(int /*descriptor*/, std::int64_t /*bytes*/, std::int64_t /*received*/, Buffer& /*buffer*/) {
+}
 void free_window(int /*descriptor*/, Buffer& /*buffer*/) {}
 #endif
 

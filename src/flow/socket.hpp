@@ -11,8 +11,7 @@
 //   * A sender does not send less than a full packet into a window that is smaller than one; it waits 200 ms or more. So windows are
 //     whole packets, rounded up by the kernel to the unit that both ends agreed on (128 bytes). Into the bytes that rounding adds, MPI's
 //     sockets (TCP_NODELAY) send a packet of a few bytes, which is acknowledged by itself. So packets are made multiples of the unit.
-//   * When a process reads, the kernel acknowledges at once if the window that is left is at most half the clamp. So the clamp is the
-//     smallest that is rounded up to the window that is wanted: else each of two packets would be acknowledged.
+//   * When a process reads, the kernel acknowledges at once if the window that is left is at most half of the clamp.
 //   * Every second full packet is acknowledged at once by the kernel, whether or not the process reads. A single packet is acknowledged
 //     when the process reads it, or after 40 ms. So two packets are the least window that keeps a connection going by itself.
 //   * The first window, of 64 KiB, is that of the receive buffer when the connection is made. SO_BUF_LOCK (Linux 5.15) allows a small
@@ -34,7 +33,6 @@ struct SocketCounts {
   std::int64_t out_of_order = 0;   // of these; Linux 5.4
   std::int64_t segment_bytes = 0;  // that the peer sends
   double round_trip_s = 0;         // the least; 0: not known
-  std::int64_t window_unit = 1;    // the kernel rounds windows up to multiples of these bytes
 };
 
 /// Nothing for what is not a TCP connection.
@@ -74,8 +72,8 @@ enum class Buffer { tuned, of_program, first, large };
 inline constexpr std::int64_t first_window_bytes = 64 << 10;
 
 /// Bytes that the peer may have in flight. A receive buffer that the program has not set becomes as large as the system lets a program
-/// have, so that data wait there while the process is busy; but not before the first window has come (counts.bytes).
-void limit_window(int descriptor, std::int64_t bytes, const SocketCounts& counts, Buffer& buffer);
+/// have, so that data wait there while the process is busy; but not before the first window has come (received: bytes so far).
+void limit_window(int descriptor, std::int64_t bytes, std::int64_t received, Buffer& buffer);
 /// As if limit_window() had never been called, as far as the kernel allows.
 void free_window(int descriptor, Buffer& buffer);
 

@@ -121,7 +121,7 @@ double Window::out_of_order_per_loss() const {
 bool Window::open() {
   if (loses()) {
     state_ = State::steady;
-    window_ = std::min(window_ / 2, enough(std::max(fastest_, sum_.rate())));
+    window_ = std::max(std::min(window_ / 2, enough(std::max(fastest_, sum_.rate()))), smallest_queue_bytes);
     is_settling_ = true;
     return true;
   }
@@ -169,15 +169,13 @@ void Window::shrink() {
   if (state_ == State::trying)
     give_up_try();
   else
-    window_ *= shrinks_to;
+    window_ = std::max(shrinks_to * window_, is_crowd() ? 0 : smallest_queue_bytes);
   is_settling_ = true;
   calm_ = 0;
 }
 
 /// With one packet each, senders wait for processes, which takes longer than anything in the kernel.
-bool Window::may_be_too_small() const {
-  return least_segments_ < segments_without_a_timer || std::max(window_, least_) < enough(fastest_);
-}
+bool Window::may_be_too_small() const { return is_crowd() || std::max(window_, least_) < enough(fastest_); }
 
 void Window::look_for_more() {
   ++calm_;
@@ -211,9 +209,8 @@ std::int64_t Window::bytes() const {
 std::int64_t Window::share_bytes(int num_senders, std::int64_t segment_bytes) const {
   if (!is_limited()) return unlimited;
   const std::int64_t part = bytes() / std::max(num_senders, 1);
-  const bool is_crowd = least_segments_ < segments_without_a_timer;
   const std::int64_t whole = part / segment_bytes * segment_bytes;
-  return std::max(least_segments_ * segment_bytes, is_crowd ? std::min(part, 2 * segment_bytes) : whole);
+  return std::max(least_segments_ * segment_bytes, is_crowd() ? std::min(part, 2 * segment_bytes) : whole);
 }
 
 int MostSenders::add(int num_senders) {
