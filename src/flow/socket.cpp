@@ -7,12 +7,14 @@
 #include <linux/tcp.h>  // netinet/tcp.h knows no packets out of order
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <climits>
 #include <cstddef>
+#include <fstream>
 #include <string_view>
 #endif
 
@@ -43,6 +45,13 @@ constexpr int small_buffer_bytes = 3000;     // the kernel takes twice that: roo
 constexpr int default_buffer_bytes = 65536;  // the kernel takes twice that: tcp_rmem's default
 // The unit of windows is agreed on when a connection is made, so that this fits 16 bits: 4 MiB in units of 128 bytes.
 constexpr int largest_window_bytes = 4 << 20;
+constexpr int window_unit = 128;
+constexpr int default_segment_bytes = 536;    // RFC 9293: what TCP_MAXSEG says where it was not set
+constexpr int largest_segment_bytes = 32767;  // that TCP_MAXSEG takes
+constexpr int ipv4_header_bytes = 20;
+constexpr int ipv6_header_bytes = 40;
+constexpr int tcp_header_bytes = 20;
+constexpr int timestamp_bytes = 12;
 constexpr std::uint32_t unknown_round_trip = 1'000'000'000;  // microseconds
 
 /// What this header and the running kernel know, else 0.
@@ -83,6 +92,36 @@ std::string address_of(int descriptor, int (*end)(int, sockaddr*, socklen_t*)) {
   return text.data();
 }
 
+/// The data of a full packet from the peer. The kernel guesses them from the packets that came. Its guess may be too small, unless
+/// it is what align_segments() at the peer's end made of the size that this end allows.
+std::int64_t segment_bytes(const tcp_info& info) {
+  const std::int64_t seen = info.tcpi_rcv_mss, allowed = info.tcpi_advmss;
+  const bool is_aligned = seen % window_unit == 0 && seen + window_unit > allowed;
+  return is_aligned ? seen : std::max(seen, allowed);
+}
+
+/// The MTU of the route to this address; 0 if it is not known.
+int mtu_to(const sockaddr* to, socklen_t length) {
+  const int probe = socket(to->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);  // connect() of these sends nothing
+  if (probe < 0) return 0;
+  int mtu = 0;
+  if (connect(probe, to, length) == 0)
+    mtu = (to->sa_family == AF_INET6 ? get(probe, IPPROTO_IPV6, IPV6_MTU) : get(probe, IPPROTO_IP, IP_MTU))
+              .value_or(0);
+  close(probe);
+  return mtu;
+}
+
+/// Whether packets carry timestamps: Linux' default, if the file cannot be read.
+bool has_timestamps() {
+  static const bool has = [] {
+    std::ifstream file("/proc/sys/net/ipv4/tcp_timestamps");
+    int setting = 1;
+    return !(file >> setting) || setting != 0;
+  }();
+  return has;
+}
+
 }  // namespace
 
 std::optional<SocketCounts> counts_of(int descriptor) {
@@ -93,7 +132,7 @@ std::optional<SocketCounts> counts_of(int descriptor) {
   counts.bytes = known<&tcp_info::tcpi_bytes_received>(info, length);
   counts.segments = known<&tcp_info::tcpi_data_segs_in>(info, length);
   counts.out_of_order = out_of_order(info, length);
-  counts.segment_bytes = std::max(info.tcpi_rcv_mss, info.tcpi_advmss);
+  counts.segment_bytes = segment_bytes(info);
   const auto round_trip = known<&tcp_info::tcpi_min_rtt>(info, length);
   if (round_trip < unknown_round_trip) counts.round_trip_s = 1e-6 * static_cast<double>(round_trip);
   return counts;
@@ -143,6 +182,19 @@ void restore_buffer(int descriptor) {
   set(descriptor, SOL_SOCKET, SO_BUF_LOCK, locks);
 }
 
+int aligned_segment_bytes(int mtu, bool is_ipv6, bool has_timestamps) {
+  const int options = has_timestamps ? timestamp_bytes : 0;
+  const int data = mtu - (is_ipv6 ? ipv6_header_bytes : ipv4_header_bytes) - tcp_header_bytes - options;
+  if (data < default_segment_bytes || data + options > largest_segment_bytes) return 0;
+  return data / window_unit * window_unit + options;
+}
+
+bool align_segments(int descriptor, const sockaddr* to, unsigned length) {
+  if (get(descriptor, IPPROTO_TCP, TCP_MAXSEG) != default_segment_bytes) return false;  // the program's own
+  const int bytes = aligned_segment_bytes(mtu_to(to, length), to->sa_family == AF_INET6, has_timestamps());
+  return bytes > 0 && set(descriptor, IPPROTO_TCP, TCP_MAXSEG, bytes);
+}
+
 bool set_quick_timers(int descriptor) {
   return set(descriptor, IPPROTO_TCP, TCP_DELACK_MAX_US, acknowledgement_us) &&
          set(descriptor, IPPROTO_TCP, TCP_RTO_MIN_US, retransmission_us);
@@ -170,6 +222,7 @@ void free_window(int descriptor, Buffer& buffer) {
   buffer = Buffer::tuned;
 }
 #else
+int aligned_segment_bytes(int /*mtu*/, bool /*is_ipv6*/, bool /*has_timestamps*/) { return 0; }
 std::optional<SocketCounts> counts_of(int /*descriptor*/) { return std::nullopt; }
 std::vector<int> open_descriptors() { return {}; }
 std::uint64_t cookie_of(int /*descriptor*/) { return 0; }
@@ -177,6 +230,7 @@ std::string port_of_connection(int /*descriptor*/) { return {}; }
 bool begin_small(int /*descriptor*/) { return false; }
 void restore_buffer(int /*descriptor*/) {}
 bool set_quick_timers(int /*descriptor*/) { return false; }
+bool align_segments(int /*descriptor*/, const sockaddr* /*to*/, unsigned /*length*/) { return false; }
 void limit_window(int /*descriptor*/, std::int64_t /*bytes*/, std::int64_t /*received*/, Buffer& /*buffer*/) {
 }
 void free_window(int /*descriptor*/, Buffer& /*buffer*/) {}

@@ -9,7 +9,9 @@
 //     buffer holds. A buffer that was set by SO_RCVBUF is not tuned. So the buffer becomes large only after the first 64 KiB, and
 //     the clamp is set again now and then.
 //   * A sender does not send less than a full packet into a window that is smaller than one; it waits 200 ms or more. So windows are
-//     whole packets, rounded up by the kernel to the unit that both ends agreed on.
+//     whole packets, rounded up by the kernel to the unit that both ends agreed on (128 bytes). Into the bytes that rounding adds, MPI's
+//     sockets (TCP_NODELAY) send a packet of a few bytes, which is acknowledged by itself. So packets are made multiples of the unit.
+//   * When a process reads, the kernel acknowledges at once if the window that is left is at most half of the clamp.
 //   * Every second full packet is acknowledged at once by the kernel, whether or not the process reads. A single packet is acknowledged
 //     when the process reads it, or after 40 ms. So two packets are the least window that keeps a connection going by itself.
 //   * The first window, of 64 KiB, is that of the receive buffer when the connection is made. SO_BUF_LOCK (Linux 5.15) allows a small
@@ -20,6 +22,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+struct sockaddr;
 
 namespace nuice::flow {
 
@@ -48,6 +52,14 @@ std::string port_of_connection(int descriptor);
 bool begin_small(int descriptor);
 /// Of a connection that began small: the buffer that it would have had.
 void restore_buffer(int descriptor);
+
+/// What TCP_MAXSEG is set to on a route of this MTU, so that packets carry a multiple of the window's unit: these data and the bytes of the
+/// timestamps. 0: nothing, as packets are too small or larger than TCP_MAXSEG can say.
+int aligned_segment_bytes(int mtu, bool is_ipv6, bool has_timestamps);
+
+/// Before connect(): full packets of the connection will carry a multiple of the window's unit, in both directions, for example 1,408
+/// bytes instead of 1,448. False: the route is not known, or the program has set a size of its own (TCP_MAXSEG).
+bool align_segments(int descriptor, const sockaddr* to, unsigned length);
 
 /// Timers for a network within a machine room, where the kernel has them (Linux 6.15): a lost packet is retransmitted after 12 ms and the
 /// round trip instead of 200 ms, a single packet is acknowledged after 8 ms instead of 40. Both ends need them. False: not here.

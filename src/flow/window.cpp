@@ -27,6 +27,7 @@ constexpr std::int64_t segments_of_a_first_rate = 10;
 // show in exchanges of some hundred segments. Packets that overtake each other on hosts with several processors are up to 0.7 %.
 constexpr double share_that_is_too_much = 1.0 / 100;
 constexpr std::int64_t segments_to_judge = 400;  // four losses at that share
+constexpr double seen_of_two_packets = 0.5;      // the loss of the first
 constexpr double shrinks_to = 0.7;               // CUBIC, RFC 9438 section 4.6
 constexpr double full_below = 1.25;              // BBR's start-up ends where the rate grows by less
 
@@ -37,9 +38,11 @@ constexpr int judgements_of_a_try = 2;  // the first still has what the smaller 
 constexpr int patience_grows_to = 8;
 constexpr int most_patience = 4096;  // 8^4
 
-// With one packet each a connection waits for its process after every packet. That costs more than few losses: 16 hosts, 100 Mbit/s, queues of
-// 16 KiB took 70 ms in place of 63 with two packets and 2 % lost; 32 ranks that share 8 ports of 20 Mbit/s 844 in place of 1,131, with 7 % lost.
-constexpr double share_of_a_crowd = 1.0 / 25;
+// If more is lost, a sender may have less than two packets in flight. With one packet it waits for the receiving process after every
+// packet. 15 senders to one port of 50 Mbit/s with a queue of 32 KiB: 218 ms with one packet each, 170 with one and a half, 162 with two,
+// but then 9 % are retransmitted and one exchange of 20 takes more than 250 ms. 32 ranks that share 8 ports of 20 Mbit/s, all to all:
+// 540 to 610 ms with less than two packets, 820 to 880 with two.
+constexpr double share_of_a_crowd = 1.0 / 50;  // twice what is too much elsewhere
 constexpr std::int64_t segments_of_a_crowd = 800;
 constexpr int times_of_a_crowd = 4;  // in a row: at first what larger windows had let go is lost
 
@@ -98,25 +101,27 @@ double Window::enough(double rate) const {
 
 bool Window::loses() const {
   if (is_settling_) return false;
-  const bool was_crowd = state_ == State::trying && least_before_try_ < segments_without_a_timer;
+  const bool was_crowd = state_ == State::trying && least_before_try_ < least_segments_;
   return share_of(sum_.lost_segments, std::max(sum_.segments, segments_to_judge)) >
-         (was_crowd ? share_of_a_crowd : share_that_is_too_much * out_of_order_per_loss());
+         (was_crowd ? share_of_a_crowd * seen_of_two_packets
+                    : share_that_is_too_much * out_of_order_per_loss());
 }
 
-/// The packets of its connection that are in flight behind a lost one come out of order: on average half a window. No more than ten:
-/// one segment of ten out of order is a loss in any case.
+/// The packets of its connection that are in flight behind a lost one come out of order: of n packets in flight (n - 1) / 2 on average, so
+/// of two packets that come together the loss of the second is not seen. No more than ten: one segment of ten out of order is a loss
+/// in any case.
 double Window::out_of_order_per_loss() const {
   const double in_flight = fastest_ > 0 ? std::min(window_, enough(fastest_)) : window_;
   const std::int64_t segment_bytes = std::max<std::int64_t>(sum_.segment_bytes, 1);
-  return std::clamp(in_flight / static_cast<double>(std::int64_t{2} * num_senders_ * segment_bytes), 1.0,
-                    10.0);
+  const double packets = in_flight / static_cast<double>(num_senders_ * segment_bytes);
+  return std::clamp((packets - 1) / 2, seen_of_two_packets, 10.0);
 }
 
 /// As TCP's slow start, by the receiver: what was twice as much and lost something was too much. True: sum_ was judged.
 bool Window::open() {
   if (loses()) {
     state_ = State::steady;
-    window_ = std::min(window_ / 2, enough(std::max(fastest_, sum_.rate())));
+    window_ = std::max(std::min(window_ / 2, enough(std::max(fastest_, sum_.rate()))), smallest_queue_bytes);
     is_settling_ = true;
     return true;
   }
@@ -149,10 +154,12 @@ void Window::look_for_a_crowd() {
   }
   at_least_ += sum_;
   if (at_least_.segments < segments_of_a_crowd) return;
-  const bool is_much = share_of(at_least_.lost_segments, at_least_.segments) > share_of_a_crowd;
+  const bool is_much =
+      share_of(at_least_.lost_segments, at_least_.segments) > share_of_a_crowd * seen_of_two_packets;
   times_much_is_lost_ = is_much ? times_much_is_lost_ + 1 : 0;
   if (times_much_is_lost_ == times_of_a_crowd) {
     least_segments_ = 1;
+    window_ = shrinks_to * least_;
     patience_ = first_patience;
   }
   at_least_ = {};
@@ -162,15 +169,13 @@ void Window::shrink() {
   if (state_ == State::trying)
     give_up_try();
   else
-    window_ *= shrinks_to;
+    window_ = std::max(shrinks_to * window_, is_crowd() ? 0 : smallest_queue_bytes);
   is_settling_ = true;
   calm_ = 0;
 }
 
 /// With one packet each, senders wait for processes, which takes longer than anything in the kernel.
-bool Window::may_be_too_small() const {
-  return least_segments_ < segments_without_a_timer || std::max(window_, least_) < enough(fastest_);
-}
+bool Window::may_be_too_small() const { return is_crowd() || std::max(window_, least_) < enough(fastest_); }
 
 void Window::look_for_more() {
   ++calm_;
@@ -178,8 +183,8 @@ void Window::look_for_more() {
     if (calm_ < patience_ || !may_be_too_small()) return;
     window_before_try_ = window_;
     least_before_try_ = least_segments_;
-    least_segments_ = segments_without_a_timer;
     window_ = std::min(grows_to * std::max(window_, least_), std::max(enough(fastest_), 2 * least_));
+    if (window_ >= 2 * least_) least_segments_ = segments_without_a_timer;
     state_ = State::trying;
     calm_ = 0;
   } else if (calm_ == judgements_of_a_try) {
@@ -204,7 +209,8 @@ std::int64_t Window::bytes() const {
 std::int64_t Window::share_bytes(int num_senders, std::int64_t segment_bytes) const {
   if (!is_limited()) return unlimited;
   const std::int64_t part = bytes() / std::max(num_senders, 1);
-  return std::max(least_segments_ * segment_bytes, part / segment_bytes * segment_bytes);
+  const std::int64_t whole = part / segment_bytes * segment_bytes;
+  return std::max(least_segments_ * segment_bytes, is_crowd() ? std::min(part, 2 * segment_bytes) : whole);
 }
 
 int MostSenders::add(int num_senders) {

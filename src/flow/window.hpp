@@ -71,6 +71,7 @@ class Window {
   bool judge();
   void look_for_a_crowd();
   void shrink();
+  bool is_crowd() const { return least_segments_ < segments_without_a_timer; }
   bool may_be_too_small() const;
   void look_for_more();
   void give_up_try();

@@ -62,10 +62,55 @@ TEST(FlowGovernor, AConnectionThatBeganSmallGetsItsBufferBack) {
 TEST(FlowGovernor, APeerCannotSendMoreThanTheWindow) {
   const Pair pair;
   Buffer buffer = Buffer::tuned;
-  limit_window(pair.receiver, 2 * 1448, 0, buffer);
-  EXPECT_EQ(pair.clamp(), 2 * 1448);
+  limit_window(pair.receiver, 2 * 1408, 0, buffer);
+  EXPECT_EQ(pair.clamp(), 2 * 1408);
   free_window(pair.receiver, buffer);
   EXPECT_GT(pair.clamp(), 1 << 20);
+}
+
+TEST(FlowGovernor, FullPacketsCarryAMultipleOfTheUnit) {
+  EXPECT_EQ(aligned_segment_bytes(1500, false, true), 1408 + 12);
+  EXPECT_EQ(aligned_segment_bytes(1500, true, true), 1408 + 12);
+  EXPECT_EQ(aligned_segment_bytes(1500, false, false), 1408);
+  EXPECT_EQ(aligned_segment_bytes(9000, false, true), 8832 + 12);
+  EXPECT_EQ(aligned_segment_bytes(0, false, true), 0);
+  EXPECT_EQ(aligned_segment_bytes(576, false, true), 0);
+  EXPECT_EQ(aligned_segment_bytes(65536, false, true), 0);
+}
+
+TEST(FlowGovernor, PacketsOfASizeThatTheProgramHasSetStayAsTheyAre) {
+  const sockaddr_in there = address_of("127.0.0.1", 9);
+  const int sender = socket(AF_INET, SOCK_STREAM, 0);
+  const int of_program = 1000;
+  ASSERT_EQ(setsockopt(sender, IPPROTO_TCP, TCP_MAXSEG, &of_program, sizeof of_program), 0);
+  EXPECT_FALSE(align_segments(sender, reinterpret_cast<const sockaddr*>(&there), sizeof there));
+  int bytes = 0;
+  socklen_t length = sizeof bytes;
+  ASSERT_EQ(getsockopt(sender, IPPROTO_TCP, TCP_MAXSEG, &bytes, &length), 0);
+  EXPECT_EQ(bytes, of_program);
+  close(sender);
+}
+
+/// What the alignment is for: no packet of a few bytes fills the rest of a window.
+TEST(FlowGovernor, AlignedPacketsFillTheirWindow) {
+  constexpr int segment_bytes = 1408;
+  constexpr std::size_t bytes = std::size_t{500} * segment_bytes;
+  const Pair pair("127.0.0.2", segment_bytes + 12);
+  const int yes = 1;
+  setsockopt(pair.sender, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  Governor none;
+  Buffer buffer = Buffer::tuned;
+  pair.send_and_read(none, bytes);  // the window with which the connection begins
+  limit_window(pair.receiver, 2 * segment_bytes, bytes, buffer);
+  pair.send_and_read(none, bytes);
+  const auto before = counts_of(pair.receiver);
+  ASSERT_TRUE(before);
+  EXPECT_EQ(before->segment_bytes, segment_bytes);
+  for (int i = 0; i < 4; ++i) {
+    limit_window(pair.receiver, 2 * segment_bytes, bytes, buffer);
+    pair.send_and_read(none, bytes);
+  }
+  EXPECT_LE(counts_of(pair.receiver)->segments - before->segments, 4 * 500 * 11 / 10);
 }
 
 int receive_buffer(const Pair& pair) {
@@ -79,9 +124,9 @@ int receive_buffer(const Pair& pair) {
 TEST(FlowGovernor, TheBufferIsLargeOnlyAfterTheFirstWindow) {
   const Pair pair;
   Buffer buffer = Buffer::tuned;
-  limit_window(pair.receiver, 2 * 1448, 0, buffer);
+  limit_window(pair.receiver, 2 * 1408, 0, buffer);
   EXPECT_EQ(receive_buffer(pair), 131072);
-  limit_window(pair.receiver, 2 * 1448, first_window_bytes, buffer);
+  limit_window(pair.receiver, 2 * 1408, first_window_bytes, buffer);
   EXPECT_GT(receive_buffer(pair), 131072);
   EXPECT_EQ(buffer, Buffer::large);
   free_window(pair.receiver, buffer);
@@ -94,7 +139,7 @@ TEST(FlowGovernor, ABufferOfTheProgramStaysAsItIs) {
   ASSERT_EQ(setsockopt(pair.receiver, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes), 0);
   const int before = receive_buffer(pair);
   Buffer buffer = Buffer::tuned;
-  limit_window(pair.receiver, 2 * 1448, first_window_bytes, buffer);
+  limit_window(pair.receiver, 2 * 1408, first_window_bytes, buffer);
   EXPECT_EQ(receive_buffer(pair), before);
   EXPECT_EQ(buffer, Buffer::of_program);
   free_window(pair.receiver, buffer);

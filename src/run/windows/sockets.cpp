@@ -46,13 +46,20 @@ std::atomic<std::uint8_t>* opening_of(int descriptor) {
   return descriptor >= 0 && descriptor < Governor::most_descriptors ? &openings[descriptor] : nullptr;
 }
 
-/// Before the first packet.
-void begin(int descriptor, const void* caller) {
+bool is_stream(int descriptor) {
+  int type = 0;
+  socklen_t length = sizeof type;
+  return getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == SOCK_STREAM;
+}
+
+/// Before the first packet. False: this socket is not governed.
+bool begin(int descriptor, const void* caller) {
   auto* const opening = opening_of(descriptor);
-  if (opening == nullptr || !nuice::run::is_governed_opener(caller)) return;
+  if (opening == nullptr || !is_stream(descriptor) || !nuice::run::is_governed_opener(caller)) return false;
   owner = getpid();
   nuice::flow::set_quick_timers(descriptor);  // accepted connections inherit them
   *opening = nuice::flow::begin_small(descriptor) ? small : plain;
+  return true;
 }
 
 void accepted(int listener, int descriptor, const void* caller) {
@@ -108,7 +115,8 @@ NUICE_EXPORT int connect(int descriptor, const sockaddr* address, socklen_t leng
   NUICE_NEXT(connect);
   const bool is_network =
       address != nullptr && (address->sa_family == AF_INET || address->sa_family == AF_INET6);
-  if (is_network) begin(descriptor, __builtin_return_address(0));
+  if (is_network && begin(descriptor, __builtin_return_address(0)))
+    nuice::flow::align_segments(descriptor, address, length);
   return real(descriptor, address, length);
 }
 
