@@ -134,9 +134,10 @@ RegularGraph::Place RegularGraph::walk_to_free_receiver(std::span<const Edge> gr
   }
 }
 
-/// A perfect matching by random walks (Goel, Kapralov, Khanna, SIAM J. Computing 42, 2013): in a regular graph a walk
-/// from an unmatched sender reaches one of the k unmatched receivers after O(n / k) steps on average, so all n walks
-/// together take O(n log n). A sender keeps the edge tried last, which is its edge on the walk without loops.
+/// Finds a perfect matching by random walks (Goel, Kapralov, Khanna, SIAM J. Computing 42, 2013). In a
+/// regular graph a walk from an unmatched sender reaches one of the k unmatched receivers after O(n / k)
+/// steps on average, so all n walks together take O(n log n). A sender keeps the edge it tried last: its edge
+/// on the walk without loops.
 void RegularGraph::find_matching(std::span<const Edge> graph, MessageId degree) {
   check_interrupt();
   for (Vertex from = 0; from < num_vertices_; ++from) {
