@@ -23,8 +23,9 @@ void call_handler(MPI_Comm comm) {
   if (is_users) MPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
 }
 
-/// Fortran's MPI_IN_PLACE is an address of the MPI library's: of Open MPI by any of four manglings, of MPICH behind MPI_BOTTOM in a common
-/// block, or a pointer of its own.
+/// Whether data is MPI_IN_PLACE of C or Fortran. Fortran's is an address in the MPI library: in Open MPI a
+/// symbol with any of four manglings; in MPICH a place in a common block, behind MPI_BOTTOM, or a pointer
+/// variable.
 bool is_in_place(const void* data) {
   static const std::vector<const void*> marks = [] {
     std::vector<const void*> found = {MPI_IN_PLACE};
