@@ -43,7 +43,7 @@ constexpr std::array broadcaster_table{
                 .source = "001 s.3.6",
                 .make = make_lib},
     Broadcaster{.name = "reb",
-                .summary = "recursive broadcast: all that have the message send it on, log2 n steps",
+                .summary = "recursive broadcast: every rank that has the message sends it on, log2 n steps",
                 .source = "001 s.3.6, fig. 9",
                 .make = make_reb},
 };
