@@ -39,8 +39,8 @@ struct nuice_exchange {
 
 namespace nuice::capi {
 
-/// Whether the time is between MPI_Init and MPI_Finalize. Outside of it MPI ends the program at almost any
-/// call.
+/// Returns whether MPI may be called: between MPI_Init and MPI_Finalize. At other times MPI ends the program
+/// at almost any call.
 bool is_mpi_up();
 
 /// Runs the step of a function that may call MPI. A process forked from a process with plans must not run it,

@@ -41,8 +41,7 @@ inline CallKind kind_of(int call) {
   define(neighbor_alltoallw, _c, neighbor_w, MPI_Count, MPI_Aint, const MPI_Datatype*)
 // clang-format on
 
-/// Returns an array of an MPI call. It has no length of its own, because that is the number of ranks or
-/// neighbours.
+/// Returns an array of an MPI call. MPI passes no length: it is the number of ranks or neighbours.
 template <typename Value>
 mpi::Integers integers(const Value* values) {
   return {values, mpi::Integers::as_many_as_needed};

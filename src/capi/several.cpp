@@ -20,7 +20,7 @@ MPI_Request request_of(nuice_fint handle) { return MPI_Request_f2c(handle); }
 nuice_fint integer_of(MPI_Request request) { return MPI_Request_c2f(request); }
 #endif
 
-/// Throws for the status of a call of this API, which has kept the text already.
+/// Throws an Error if a call of this API has failed. The text of the error is kept already.
 void throw_status(int status) {
   if (status != NUICE_OK) throw Error(static_cast<ErrorCode>(status), nuice_error_text());
 }

@@ -26,7 +26,7 @@ GlobalIndex carrier_index(Rank carrier, std::size_t place) {
 }
 Rank carrier_of(GlobalIndex index) { return static_cast<Rank>(index >> index_bits); }
 
-/// Returns the ranks of this rank's host, or only this rank if the options rule sharing out.
+/// Returns the ranks of this rank's host; only this rank if the options do not allow sharing.
 std::vector<Rank> host_ranks(const Communicator& comm, const PlanOptions& options) {
   std::vector<Rank> ranks = {comm.rank()};
   const bool no_hosts = options.hosts.empty() || options.hosts == "1" || !options.topology.empty();

@@ -35,7 +35,7 @@ void all_gather_v(const Communicator& comm, const void* in, MPI_Datatype type, v
 void gather(const Communicator& comm, const void* in, int count, MPI_Datatype type, void* out, Rank root);
 void gather_v(const Communicator& comm, const void* in, int count, MPI_Datatype type, void* out,
               std::span<const int> counts, std::span<const int> begins, Rank root);
-/// Sums vectors of one element per rank over all ranks; rank r gets element r.
+/// Adds up the vectors of all ranks, which have one element per rank. Rank r gets element r of the sum.
 void reduce_scatter(const Communicator& comm, const void* in, void* out, MPI_Datatype type, MPI_Op op);
 /// Receives one message. After it returns or throws, MPI no longer uses the memory.
 void receive(const Communicator& comm, void* data, int count, MPI_Datatype type, Rank source, int tag,

@@ -70,7 +70,7 @@ void take_tags(std::shared_ptr<const Communicator>& comm, int& next_tag, int las
   next_tag = has_more ? next_tag + tags_each : 0;
 }
 
-/// Lets MPI write the new communicator to the heap, as it may do so after this rank has stopped waiting.
+/// MPI writes the new communicator to heap memory, because it may do so after this rank has stopped waiting.
 void Communicator::duplicate(MPI_Comm parent, const Communicator* known) {
   if (watches_deaths_) outlive_broken_pipes();
   auto made = std::make_unique<MPI_Comm>(MPI_COMM_NULL);

@@ -14,10 +14,10 @@ namespace nuice::mpi {
 
 class Communicator {
  public:
-  /// Collective. Makes a communicator whose collective operations (collective.hpp) watch, as this constructor
-  /// does: for deaths, if MPI reports them, and for a limit of watchdog_s seconds (0: no limit). known:
-  /// another communicator of the same ranks, if there is one, on which ranks that do not take part can be
-  /// found. Throws Error `mpi` with the names of dead ranks; `timeout`; `state` before MPI_Init or after
+  /// Collective. Makes a communicator whose collective operations (collective.hpp) watch for deaths, if MPI
+  /// reports them, and for a limit of watchdog_s seconds (0: no limit). So does this constructor. known:
+  /// another communicator of the same ranks, if there is one; it is used to find ranks that do not take part.
+  /// Throws Error `mpi` with the names of dead ranks; `timeout`; `state` before MPI_Init or after
   /// MPI_Finalize; and `invalid_argument` for MPI_COMM_NULL and for an intercommunicator.
   Communicator(MPI_Comm parent, double watchdog_s, const Communicator* known = nullptr);
   /// Collective. Duplicates another communicator, under the other's watchdog. The duplicate always watches,
@@ -71,8 +71,8 @@ void check_parent(MPI_Comm parent);
 
 /// Returns the largest tag that MPI allows: at least 32,767.
 int largest_tag();
-/// The tag of messages between the ranks of a host (host_ranks.hpp). The two tags above are for roll calls
-/// (wait.cpp), the tags below for exchanges.
+/// The tag of messages between the ranks of a host (host_ranks.hpp). The two larger tags are for roll calls
+/// (wait.cpp), smaller tags for exchanges.
 inline int host_tag() { return largest_tag() - 2; }
 /// The first of the two tags with which ranks of a host find each other (meeting.hpp).
 inline int meeting_tag() { return host_tag() - 2; }

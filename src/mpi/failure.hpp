@@ -12,12 +12,12 @@
 
 namespace nuice::mpi {
 
-/// Whether this MPI lets the other ranks live when a rank dies, and reports the death to them.
+/// Whether this MPI lets other ranks continue when a rank dies, and reports the death to them.
 bool tells_of_deaths();
 
-/// If MPI reports deaths: ignores SIGPIPE, unless the program has a handler for it. Otherwise, when MPI
-/// writes to the socket of a dead rank, that signal would end the process without an error message. Open MPI
-/// 5 does not handle the signal.
+/// If MPI reports deaths: ignores SIGPIPE, unless the program handles it. Otherwise this signal would end the
+/// process, without an error message, when MPI writes to the socket of a dead rank. Open MPI 5 does not
+/// handle the signal.
 void outlive_broken_pipes();
 
 /// Not collective. Returns the ranks that MPI knows to be dead; empty if MPI does not report deaths. If MPI

@@ -90,8 +90,8 @@ constexpr double time_to_end_s = 1;
 /// time_to_end_s to complete. Never throws.
 void cancel_receives(std::span<MPI_Request> receives) noexcept;
 
-/// Persistent requests, and short messages without one. The destructor frees the requests, unless MPI is
-/// finalized.
+/// Persistent requests, and short messages that need no persistent request. The destructor frees the
+/// requests, unless MPI is finalized.
 class Requests {
  public:
   enum class Mode : std::uint8_t { receive, send, synchronous_send };

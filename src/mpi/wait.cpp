@@ -20,8 +20,8 @@ namespace {
 /// The part of the limit that one poll may use up. On a machine with more ranks than cores, ranks reach the
 /// many steps of a collective operation late without being at fault.
 constexpr double most_of_limit = 0.01;
-/// The time during which a rank neither asks nor looks for questions, because looking would cost as much as
-/// the wait.
+/// The first part of a wait, in which a rank neither asks other ranks nor looks for their questions, because
+/// looking would cost as much as a short wait.
 constexpr double quick_s = 0.001;
 /// The interval between checks for questions. A check is another MPI call, which other polls avoid (see
 /// Patience).

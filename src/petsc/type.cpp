@@ -99,8 +99,8 @@ PetscErrorCode has_begun(TypeState& state, const UnderWay& exchange, double begi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Removes and returns the record of the exchange that ends; an empty record if there is none, so that basic
-/// ends it.
+/// Removes and returns the record of the exchange that ends. The record is empty if basic alone carries out
+/// the exchange.
 PetscErrorCode take(TypeState& state, MPI_Datatype unit, const void* root_data, const void* leaf_data,
                     UnderWay* exchange) {
   PetscBool is_same = PETSC_FALSE;

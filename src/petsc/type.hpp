@@ -15,7 +15,8 @@ namespace nuice::petsc {
 
 constexpr const char* type_name = "nuice";
 
-/// The state of a star forest of this type. sf->data keeps basic's, which VecScatter and others read.
+/// The state of a star forest of this type. sf->data keeps the state of type basic, which VecScatter and
+/// others read.
 struct TypeState {
   struct _PetscSFOps basic;  ///< The operations of type basic, for exchanges left to it.
   Options options;

@@ -273,7 +273,8 @@ void Recorder::complete(const std::vector<MPI_Request>& requests, std::int64_t b
     if (!operation.is_persistent) pending_.erase(one);
   }
   num_pending_ = static_cast<std::int64_t>(pending_.size());
-  // Also if another thread's operation has got the handle meanwhile, which has ended this operation.
+  // This also applies if another thread's operation has got the handle meanwhile, because this operation has
+  // then ended.
   const bool is_any = std::ranges::any_of(requests, [](MPI_Request each) { return each != null_request(); });
   if (is_any && !ended_.empty()) close_epochs(from);
 }

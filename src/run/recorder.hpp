@@ -46,13 +46,12 @@ class Recorder {
   /// Records a collective call that has ended on this rank after `seconds`.
   void note(const char* call, MPI_Comm comm, void* from, Row row, double seconds);
 
-  /// Record a collective operation that continues in the background; note_init() if its request is
-  /// persistent.
+  /// Records a collective operation that continues in the background. note_init() is for persistent requests.
   void note_started(const char* call, MPI_Comm comm, void* from, Row row, double seconds,
                     MPI_Request request);
   void note_init(const char* call, MPI_Comm comm, void* from, Row row, MPI_Request request);
 
-  /// Record a point-to-point operation. An exchange consists of all that a rank starts on a communicator
+  /// Records a point-to-point operation. An exchange consists of all that a rank starts on a communicator
   /// before it has waited for all of it. destination: MPI_PROC_NULL or below for a receive.
   void note_transfer(MPI_Comm comm, int destination, std::int64_t bytes, double seconds, MPI_Request request);
   void note_transfer_init(MPI_Comm comm, int destination, std::int64_t bytes, MPI_Request request);

@@ -6,8 +6,7 @@
 // same receivers first. Each phase starts at a random row and visits the rows cyclically. It takes from every
 // row the first entry whose receiver is still free. The row's last entry moves into the gap, so used entries
 // are never visited again. Expected: d + log d phases and O(d n ln d) time for d messages per rank to random
-// destinations (003 s.4). There are always at most twice the maximum degree minus one phases. 8 bytes per
-// message.
+// destinations (003 s.4). With maximum degree D there are at most 2 D - 1 phases. 8 bytes per message.
 #include <vector>
 
 #include "nuice/core/interrupt.hpp"

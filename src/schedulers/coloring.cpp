@@ -5,10 +5,11 @@
 // The graph is made D-regular (regular_graph.hpp) and decomposed into D perfect matchings, which are the
 // phases:
 // * D is a power of two: halve the graph until the degree is 1.
-// * D is even: halve the graph and decompose the first half. Move as many of its matchings to the second half
-//   as make the second half's degree a power of two (Gabow and Kariv, SIAM J. Computing 11, 1982).
+// * D is even: halve the graph and decompose the first half. Move matchings of the first half to the second
+//   half until its degree is a power of two (Gabow and Kariv, SIAM J. Computing 11, 1982).
 // * D is odd: split off one perfect matching, found by random walks (Goel, Kapralov, Khanna, SIAM J.
 //   Computing 42, 2013).
+//
 // If some rank sends to, or receives from, all other ranks (D = n - 1), no search is needed: phase k = (dst -
 // src) mod n is a partial permutation, and there are n - 1 of them.
 // Cost: O(m log D + n log n log D) expected, for any distribution of the messages. 32 bytes per message for

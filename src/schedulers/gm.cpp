@@ -12,7 +12,7 @@
 // skipped in any case, so only the other entries are kept here, each row in scan order. This gives the same
 // schedules with 4 bytes per message instead of n^2 bits.
 // Cost: O(phases * messages) in the worst case, O(d ln d) for a row on average, plus moving the rest of the
-// row for every message. The number of phases is between the maximum degree and twice that minus one.
+// row for every message. With maximum degree D the number of phases is between D and 2 D - 1.
 #include <algorithm>
 #include <span>
 #include <vector>

@@ -12,6 +12,7 @@
 //   least k/2, with messages at least as large. So phase k (from 0) waits no longer than the (ceil(k/2) +
 //   1)-th largest message of some port, and each term of W counts twice, except for the first. No schedule of
 //   whole messages is shorter than W.
+//
 // Cost: O(m log m + m D / 32) time. A port has one bit per phase. If that would be more than 4 bytes per
 // message, it has no bits, and its few messages are scanned instead. At most 20 bytes per message.
 #include <bit>

@@ -12,10 +12,10 @@
 namespace nuice::am {
 namespace {
 
-/// How long a rank sleeps at a time in quiesce(). A check for messages from other hosts is a system call over
-/// dozens of connections. If ranks outnumber cores, it takes a core from a rank that has work: with 32 ranks
-/// on two cores, checks every 0.25 ms made a quiesce() three times as long as these naps. A message from the
-/// own host ends a nap.
+/// Decides when and how long a rank sleeps in quiesce(). A check for messages from other hosts is a system
+/// call over dozens of connections. If ranks outnumber cores, it takes a core from a rank that has work: with
+/// 32 ranks on two cores, checks every 0.25 ms made a quiesce() three times as long as these naps. A message
+/// from the own host ends a nap.
 class Naps {
  public:
   Naps(bool leads, bool is_on_one_host) : leads_(leads), is_on_one_host_(is_on_one_host) {}
@@ -28,8 +28,8 @@ class Naps {
     if (!leads_) next_s_ = order == TerminationDetector::Kind::take ? first_for_missing_s : longest_s;
     finds_ = 0;
   }
-  /// Whether to sleep now. Inside a host all steps take microseconds, if the rank with the next step gets a
-  /// core.
+  /// Returns whether the rank may sleep now. Inside a host all steps take microseconds, if the rank with the
+  /// next step gets a core.
   bool is_time() const {
     if (is_on_one_host_) return !leads_ && order_ == TerminationDetector::Kind::question;
     return !leads_ || Clock::now() - begun_ > leader_stays_awake;

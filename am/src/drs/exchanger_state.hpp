@@ -107,8 +107,8 @@ struct Exchanger::State {
 };
 
 /// Held by a collective call from its first step to its last. Handlers run only inside the steps. Their
-/// exceptions are thrown by the next call that makes progress, because this call must report the same result
-/// on all ranks.
+/// exceptions are thrown by the next call that makes progress, because the collective call must report the
+/// same result on all ranks.
 class Collective {
  public:
   explicit Collective(Exchanger::State& exchanger) : mask_(exchanger.endpoint), exchanger_(exchanger) {}

@@ -2,8 +2,8 @@
 // DRS_N with active messages (004 fig. 5).
 //
 // Sender: asks the receiver of one message at a time. If granted, it puts the data and (refuse) releases the
-// lock. If refused, it asks for another message, and for this one again after the others (refuse), or waits
-// to be told (list).
+// lock. If refused, it asks for another message. With `refuse` it asks for this one again after the others;
+// with `list` it waits for the grant.
 //
 // Receiver: with `refuse` it has a lock that an inquiry sets and a release frees. With `list` it grants the
 // next inquiry when the data granted before has arrived, up to early_bytes. Inquiries that must wait are

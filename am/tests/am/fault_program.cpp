@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What happens to active messages and DRS_N when a rank dies or stops. fault_test.py runs it.
 //
-// //   am_fault_program FATE/WORK/TRANSPORT/WATCHDOG_S ...    each case runs on four ranks of its own
+//   am_fault_program FATE/WORK/TRANSPORT/WATCHDOG_S ...    each case runs on four ranks of its own
 //
 //   FATE     kill     rank 1 dies (SIGKILL)
-// //            freeze   rank 1 is stopped (SIGSTOP) for good
-// //   WORK     seal     the victim ends while the others call seal()
+//            freeze   rank 1 is stopped (SIGSTOP) for good
+//   WORK     seal     the victim ends while the others call seal()
 //            quiesce  rounds of messages to all and quiesce()
 //            future   calls to all, and their results
 //            put      blocks to all
-// //            small    puts inside messages to all, far more than fit
+//            small    puts inside messages to all, far more than fit
 //            level    LevelSync on a ring
 //            wait     poll_until() for a message that the victim would send
 //            refuse, list, rma    DRS_N
 //            learn    drs receive lists
 //            connect  connect() again and again
-// //            midway   the victim ends in connect(), after its first step and before the others have left
-// it
+//            midway   the victim ends in connect(), before the others have left it
 //
 // Prints a line per surviving rank: "case C rank R SECONDS code: text", with the seconds since the victim's
 // end.

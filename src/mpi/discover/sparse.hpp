@@ -4,8 +4,8 @@
 // with a sum over all ranks, in which callers include two numbers of their own.
 //
 //   SparseExchange sparse(comm, tag);                     // and tag + 1
-// box.add(3, bytes); sums = {1, 0};                     // a message to rank 3, and this rank's summands
-// for (const auto& item : sparse.run(std::move(box), sums, 20).items) ...    // sums: now over all ranks
+//   box.add(3, bytes); sums = {1, 0};                     // a message to rank 3, and this rank's summands
+//   for (const auto& item : sparse.run(std::move(box), sums, 20).items) ...    // sums: now over all ranks
 //
 // Cost: O(own messages + log ranks) time; every message costs a round trip, because sends are synchronous.
 #pragma once

@@ -25,8 +25,8 @@ void complete(Watch& watch, const std::vector<MPI_Request>& requests) {
     recorder().complete(requests, watch.begun_after(), watch.from(), watch.seconds());
 }
 
-/// For a call that completes all its requests. After an error, only the requests that the call set to null
-/// are complete.
+/// Records a call that completes all its requests. After an error, only the requests that the call set to
+/// null are complete.
 void complete_all(Watch& watch, int code, const std::vector<MPI_Request>& before, const MPI_Request* now) {
   if (code == MPI_SUCCESS) return complete(watch, before);
   std::vector<MPI_Request> done;

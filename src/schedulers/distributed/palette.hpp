@@ -42,7 +42,7 @@ class Palette {
  public:
   /// limits: descending, one for each of the D messages of the busiest rank. earlier: the palette of the plan
   /// that this plan follows with a new matrix. Its colours stay. Up to a twentieth of D more are added soon,
-  /// because for the few new messages a colour costs less than long walks. Throws Error limit for too many
+  /// because for the few new messages a colour costs less than many rounds. Throws Error limit for too many
   /// colours.
   explicit Palette(std::vector<Bytes> limits, const Palette* earlier = nullptr);
 

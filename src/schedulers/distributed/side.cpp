@@ -8,9 +8,9 @@ namespace {
 
 constexpr std::uint32_t fresh = 1U << 31;  // marks a colour given in this turn
 
-// Two uncoloured messages that move around the same cycle in the same direction never meet. Therefore a
-// random one in 8 stays where it is. The first rounds do not need this, because nearly all uncoloured
-// messages get their colours anyway.
+// Two uncoloured messages that move around the same cycle in the same direction never meet. Therefore each of
+// them stays where it is with probability 1/8. The first rounds do not need this, because nearly all
+// uncoloured messages get their colours anyway.
 constexpr std::uint32_t rounds_without_waiting = 12;
 constexpr std::uint64_t one_in_waits = 8;
 
@@ -161,8 +161,8 @@ bool Turn::steal(const Side& side, const Hole& hole, std::vector<Letter>& out) {
     const Colour colour = hole.letter->offered[i];
     if (at_[colour] == 0 || (at_[colour] & fresh) != 0) continue;
     const Edge loser = at_[colour] - 1;
-    // With skewed sizes only few colours allow large messages, so chains of evictions are worth their
-    // letters. With similar sizes such a chain costs more letters than it saves rounds.
+    // With skewed sizes only few colours allow large messages, so chains of evictions are worth their control
+    // messages. With similar sizes such a chain costs more control messages than it saves rounds.
     const Bytes bytes = side.bytes[loser];
     const Colour other = palette_.is_skewed() ? take_colour(side, bytes) : take_free(bytes);
     if (other == no_colour) continue;
@@ -189,8 +189,8 @@ void Turn::send_offers(const Side& side, std::vector<Letter>& out) {
   }
 }
 
-/// Gives messages that go as far as a message of the example the colour of that message. For stencils this
-/// settles all messages.
+/// Offers messages that go as far as a message of the example the same colour as that message gets. For
+/// stencils this settles all messages.
 void Turn::keep_as_example(const Side& side, std::vector<Edge>& holes) {
   if (!palette_.is_flat() || example_.size() > palette_.size()) return;
   std::erase_if(holes, [&](Edge edge) {

@@ -10,6 +10,7 @@
 // * It takes a colour away from another of its messages, a step along an alternating path (D. Koenig, Math.
 //   Annalen 77, 1916).
 // * It offers colours that are free here to the partner, whose turn is next.
+//
 // No colour is offered to two ranks, so a rank's decision is never refused, and no locks are needed. Each
 // message without a colour moves from rank to rank, and all of them move at the same time.
 //
@@ -37,10 +38,10 @@ namespace nuice::distributed {
 /// One rank as a sender or as a receiver. The memory belongs to the world.
 struct Side {
   Rank self;
-  std::span<const Rank> partners;  ///< Of each message, ascending; several messages to one partner in the
-                                   ///< order on which both ranks agree.
-  std::span<const Bytes> bytes;    ///< Of each message.
-  std::span<Colour> colours;       ///< Of each message; no_colour while it has none.
+  std::span<const Rank> partners;  ///< The partner of each message, ascending. Messages to one partner are in
+                                   ///< the order on which both ranks agree.
+  std::span<const Bytes> bytes;    ///< The size of each message.
+  std::span<Colour> colours;       ///< The colour of each message; no_colour while it has none.
 };
 
 /// Returns the distances (partner - self) mod num_ranks, ascending.

@@ -82,7 +82,7 @@ class Peeling {
   void set_matched(Vertex sender, Place place);
   bool find_edge_for(Vertex root);
   void turn_path(Vertex root, Vertex receiver);
-  /// Returns the bytes of a message that has `units` units left: the first unit is the one that may be short.
+  /// Returns the bytes of a message with `units` units left. Only its first unit may be short.
   Bytes bytes_of(Bytes units, Bytes message_bytes) const {
     return units * unit_bytes_ < message_bytes ? units * unit_bytes_ : message_bytes;
   }

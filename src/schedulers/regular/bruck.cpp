@@ -19,8 +19,8 @@
 // per rank.
 //
 // FORWARD_SMALL, an extension of NUICE, is bruck_kport for small messages only. Other messages are sent
-// directly, all at once, in its last phase. If a rank has many partners but few bytes for most of them, the
-// cost of these messages is their number.
+// directly, all at once, in its last phase. It helps if a rank has many partners but few bytes for most of
+// them, so that the number of messages determines their cost.
 //
 // Cost: O((m + n) log n); the schedule has a piece (24 bytes) for every hop of every message.
 #include <algorithm>

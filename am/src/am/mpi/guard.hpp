@@ -3,14 +3,14 @@
 // windows and communicators, and one-sided operations. They cannot end with an Error.
 //
 //   Guard guard(rank, watchdog_s);
-// //   guard.watch(neighbours);                          // detects deaths on this host from now on
-// //   const Guard::Call call(guard, "MPI_Win_flush");   // until it is destroyed
+//   guard.watch(neighbours);                          // detects deaths on this host from now on
+//   const Guard::Call call(guard, "MPI_Win_flush");   // until it is destroyed
 //   MPI_Win_flush(...);
 //
-// A thread checks how long the same call has been active. The process ends with exit code 1 if that exceeds
-// watchdog_s (0: no limit), or a moment if a neighbour is dead, or two seconds if the launcher is gone. It
-// prints on stderr the text that an Error would have had. Without the guard the process would never end. Cost
-// of a call: two stores. The thread checks 20 times per second.
+// A thread checks how long the same call has been active. The process ends with exit code 1 after watchdog_s
+// (0: never), after a moment if a neighbour is dead, and after two seconds if the launcher is gone. It prints
+// on stderr the text that an Error would have had. Without the guard the process would never end. Cost of a
+// call: two stores. The thread checks 20 times per second.
 #pragma once
 
 #include <atomic>

@@ -112,7 +112,8 @@ std::unique_ptr<TerminationDetector> SharedMemory::make_detector(std::size_t cou
   return std::make_unique<TerminationDetector>(std::move(setup));
 }
 
-/// Collective over the host. words: by rank of the host, its process, an address and the value there.
+/// Collective over the host. Returns whether all ranks can read each other's memory. words: three per rank of
+/// the host: its process, an address, and the value there.
 bool SharedMemory::can_read_all(const std::vector<std::uint64_t>& words) const {
   int possible = 1;
   for (std::size_t peer = 0; peer < host_->ranks.size(); ++peer)
