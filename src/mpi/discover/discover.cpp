@@ -26,8 +26,8 @@
 namespace nuice::mpi {
 namespace {
 
-/// Counting was the fastest method in all tests. Above this number of ranks its vectors, which have one int per
-/// rank, are too large.
+/// Counting was the fastest method in all tests. With more ranks its vectors, which have one int per rank, are
+/// too large.
 constexpr Rank most_ranks_counted = 1024;
 
 std::vector<Partner> by_gather(const Communicator& comm, std::span<const Partner> row, int /*tag*/) {
