@@ -131,8 +131,9 @@ class Coalescer : public CoalescerBase {
   }
 
   /// Equals push(dst(i), item(i)) for all i in 0 .. count - 1, in half the time or less. It finds the places
-  /// of many items before it writes any, because a processor that alternates between both waits for memory at
-  /// every item. dst and item must not throw or use the endpoint; dst(i) may be called twice.
+  /// of many items before it writes any, because a processor that alternates between finding and writing
+  /// waits for memory at every item. dst and item must not throw or use the endpoint; dst(i) may be called
+  /// twice.
   template <typename Dst, typename Item>
   void push_each(std::size_t count, Dst&& dst, Item&& item) {
     static_assert(std::is_nothrow_invocable_r_v<Rank, Dst&, std::size_t>, "dst(i) must be noexcept");

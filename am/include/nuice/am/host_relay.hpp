@@ -27,8 +27,8 @@ namespace nuice::am {
 class HostRelay {
  public:
   /// Registers a handler: construct it before seal(), in the same order on every rank. seal() throws Error
-  /// mismatch if hosts differ between ranks. Throws Error invalid_argument if hosts has not as many ranks as
-  /// the endpoint.
+  /// mismatch if hosts differ between ranks. Throws Error invalid_argument if hosts and endpoint have
+  /// different numbers of ranks.
   HostRelay(Endpoint& endpoint, const Hosts& hosts);
   HostRelay(const HostRelay&) = delete;
   HostRelay& operator=(const HostRelay&) = delete;

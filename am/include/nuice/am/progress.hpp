@@ -26,9 +26,9 @@ namespace nuice::am {
 /// * puts (the sender of bulk data stays in put() until this rank polls), results of calls and level marks,
 ///   and later messages of the same rank;
 /// * messages of a handler that find no room at their receiver, or go to another host. They are kept in
-///   memory reserved for four of the largest messages. While it has less room than for one of these, no more
-///   messages are received. The endpoint may allocate only if a handler sends more than one largest message,
-///   counting all items of a batch.
+///   memory reserved for four of the largest messages. While this memory has no room for another largest
+///   message, no more messages are received. The endpoint may allocate only if a handler sends more than one
+///   largest message, counting all items of a batch.
 ///
 /// The signal's action is set at the first use and stays. SIGURG is ignored by default, so a late signal does
 /// no harm.

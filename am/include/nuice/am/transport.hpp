@@ -136,7 +136,7 @@ class Transport {
   /// Returns the ranks known to have died; empty if the transport cannot detect it. Waiting calls ask about
   /// every millisecond.
   virtual std::vector<Rank> dead_ranks() { return {}; }
-  /// Whether the process that started this rank has ended, so that nothing will end this rank.
+  /// Whether the process that started this rank has ended, so that no launcher will end this rank.
   virtual bool is_orphan() const { return false; }
 
   /// Delivery to a rank that computes. After arm_doorbell(signal), ranks that send to this rank raise the
