@@ -23,7 +23,7 @@ using am::Tail;
 std::uint64_t as_count(int value) { return static_cast<std::uint64_t>(value); }
 std::size_t as_index(Rank rank) { return static_cast<std::size_t>(rank); }
 
-/// Messages of `bytes` in all: a word and the rest behind it.
+/// Messages of `bytes` bytes in total consist of a word and a tail of the remaining bytes.
 std::size_t tail_bytes(std::size_t bytes) { return bytes > sizeof(Word) ? bytes - sizeof(Word) : 0; }
 
 std::uint64_t packets_of(std::size_t bytes) { return (bytes + sizeof(Packet) - 1) / sizeof(Packet); }
@@ -46,7 +46,8 @@ AmSide::AmSide(const am::mpi::Options& options, Blocks& blocks, int poll_every)
   pong_ = ep_.on<Word>("pong", [this](Context&, const Word&, Tail) { ++pongs_; });
   ping_ = ep_.on<Word>("ping", [this](Context& c, const Word& w, Tail tail) {
     ++received_;
-    c.reply(pong_, w, Tail(data_.data(), tail.size()));  // as the peers, which do not read it either
+    c.reply(pong_, w, Tail(data_.data(), tail.size()));  // replies the tail without reading it, as the peers
+                                                         // do
   });
   drop_ = ep_.on<Word>("drop", [this](Context&, const Word& w) {
     ++received_;
@@ -134,7 +135,7 @@ double AmSide::two_way_flood(std::size_t bytes, int messages) {
   return flood_with(bytes > sizeof(Word) ? drop_block_ : drop_, bytes, messages, true);
 }
 
-// The acknowledgement follows the last reply, as messages of a pair keep their order.
+// The acknowledgement follows the last reply, because messages of a pair keep their order.
 double AmSide::round_trip_flood(std::size_t bytes, int messages) {
   return flood_with(ping_, bytes, messages, false);
 }
@@ -159,7 +160,7 @@ double AmSide::packets(std::size_t bytes, int times) {
   });
 }
 
-/// Collective. A port for each rank of `from`, which is told its name.
+/// Collective. Opens a port for each rank of `from`, and sends that rank the port's reference.
 void AmSide::open_ports(std::size_t bytes, const std::vector<Rank>& from) {
   ports_.clear();
   for (std::size_t i = 0; i < from.size(); ++i) {
@@ -206,7 +207,7 @@ double AmSide::packet_shift(std::size_t bytes, int times) {
   });
 }
 
-// Two ranks are both neighbours of each other: then each puts two blocks into one port.
+// With two ranks both neighbours are the same rank, so each rank puts two blocks into one port.
 double AmSide::put_shift(std::size_t bytes, int times) {
   const std::vector<Rank> both = ring_neighbours();
   const std::size_t blocks = both.size() == 1 ? 2 : 1;
@@ -223,7 +224,7 @@ double AmSide::put_shift(std::size_t bytes, int times) {
         ep_.poll_until([&] { return port.complete(); });
         port.rearm();
       }
-      levels_->finish_level();  // no rank puts into a port that is not armed again
+      levels_->finish_level();  // no rank puts into a port before it is armed again
     }
   });
   ports_.clear();
@@ -274,7 +275,7 @@ double AmSide::ping_computing(Progress progress, int times, double& work_per_s) 
   ep_.quiesce();
   const double begin_s = MPI_Wtime();
   if (ep_.rank() == 0) {
-    constexpr double pause_s = 100e-6;  // or the other would do nothing but answer
+    constexpr double pause_s = 100e-6;  // without a pause the other rank would do nothing but answer
     double total_s = 0;
     for (std::uint64_t i = 1; i <= as_count(times); ++i) {
       const double sent_s = MPI_Wtime();

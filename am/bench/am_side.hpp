@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is timed of nuice's active messages: one endpoint for each transport, with the handlers of all patterns.
+// The measured operations of NUICE's active messages: one endpoint per transport, with the handlers of all
+// patterns.
 //
-// The clock stops when the sender has heard that the receiver's last handler has run, never at local completion.
-// Every function is collective and returns the seconds of one operation on the ranks that time, 0 on the others.
+// The clock stops when the sender knows that the receiver's last handler has run, not at local completion.
+// Every function is collective. It returns the seconds per operation on the ranks that measure, 0 on other
+// ranks.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +25,12 @@ struct Word {
   std::uint64_t value;
 };
 
-/// How a rank that computes takes messages in.
+/// How a computing rank receives messages.
 enum class Progress { polling, interrupts, thread };
 
 class AmSide {
  public:
-  /// Collective. poll_every: F of 002 s.4.4. blocks must live longer.
+  /// Collective. poll_every: F of 002 s.4.4. blocks must live as long as this object.
   AmSide(const am::mpi::Options& options, Blocks& blocks, int poll_every = 16);
 
   am::Endpoint& endpoint() { return ep_; }
@@ -36,27 +38,29 @@ class AmSide {
 
   double ping_pong(std::size_t bytes, int times);            ///< Round trip between ranks 0 and 1, by reply.
   double flood(std::size_t bytes, int messages);             ///< Rank 0 to 1.
-  double round_trip_flood(std::size_t bytes, int messages);  ///< As flood, each message answered by a reply.
-  double two_way_flood(std::size_t bytes, int messages);     ///< Ranks 0 and 1; of one message of either.
-  /// 8-byte items; of one item. in_one_piece: the handler takes all that came together.
+  double round_trip_flood(std::size_t bytes, int messages);  ///< As flood(), but each message is answered by
+                                                             ///< a reply.
+  double two_way_flood(std::size_t bytes, int messages);     ///< Between ranks 0 and 1; time per message of
+                                                             ///< either.
+  /// 8-byte items; returns the time per item. in_one_piece: the handler gets all items of a buffer at once.
   double coalesced(std::size_t buffer_bytes, int items, bool two_way, bool in_one_piece);
-  /// Half a round trip of a block that travels as 16-byte packets (002 fig. 14).
+  /// Half a round trip of a block sent as 16-byte packets (002 fig. 14).
   double packets(std::size_t bytes, int times);
   double put(std::size_t bytes, int times);           ///< Half a round trip of a block put into a port.
   double packet_shift(std::size_t bytes, int times);  ///< Two-directional circular shift (figs 16-18).
   double put_shift(std::size_t bytes, int times);
-  /// Ranks 0 .. senders-1 send a message of `bytes` to the last rank at the same time (004 table 2): how long that rank
-  /// takes, or the slowest sender.
+  /// Ranks 0 .. senders-1 send a message of `bytes` to the last rank at the same time (004 table 2). Returns
+  /// the time of that rank, or of the slowest sender.
   double fan_in(std::size_t bytes, int senders, int times, bool time_senders);
-  double all_to_all(int messages);  ///< Every rank to every rank; of one message of a rank.
+  double all_to_all(int messages);  ///< From every rank to every rank; time per message of a rank.
   double quiesce(int times);
   double level(int times);
   double empty_poll(int times);
-  /// Round trip to rank 1 while it computes; work: the units it got done in a second.
+  /// Round trip to rank 1 while it computes. work_per_s: units of work that rank 1 completes per second.
   double ping_computing(Progress progress, int times, double& work_per_s);
 
  private:
-  /// time_work() between two quiesce(), counters at 0.
+  /// Runs time_work() between two quiesce(), with counters at 0.
   double time(bool counts, double operations, const std::function<void()>& work);
   double flood_with(const std::function<void(Rank dst)>& send_all, int messages, bool two_way);
   double flood_with(am::Handler<Word> handler, std::size_t bytes, int messages, bool two_way);
@@ -69,7 +73,7 @@ class AmSide {
   std::uint64_t acks_ = 0;
   std::uint64_t sum_ = 0;
   volatile bool stop_ = false;
-  std::vector<am::PortRef> refs_;  // by rank: where to put data for it
+  std::vector<am::PortRef> refs_;  // by rank: the port for data to it
   Memory& data_;
   Memory& memory_;
   std::vector<am::Port> ports_;

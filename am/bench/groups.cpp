@@ -7,7 +7,8 @@
 namespace nuice::am_bench {
 namespace {
 
-/// Large enough that a put of the smaller blocks is one message, and for the largest coalescing buffer.
+/// Large enough to send a put of the smaller blocks in one message, and to hold the largest coalescing
+/// buffer.
 constexpr std::size_t max_message_bytes = 32768;
 constexpr std::size_t largest_in_packets = 16384;
 
@@ -48,7 +49,7 @@ std::vector<Group> Workshop::small_messages(const std::string& name) {
   for (const std::size_t bytes : sizes({8, 1024}, powers_of_two(8, 8192))) {
     Group& group = groups.emplace_back(Group{name, bytes, "", {}});
     const int n = operations(name == "pingpong" ? 1000 : 20000 / (1 + static_cast<double>(bytes) / 1024));
-    const std::size_t on_wire = bytes + 8;  // what active messages send for it
+    const std::size_t on_wire = bytes + 8;  // the bytes that active messages send
     const auto peer = [&](const char* title, const std::function<double()>& run) {
       group.methods.push_back({title, run});
     };
@@ -121,7 +122,7 @@ std::vector<Group> Workshop::shifts() {
   return groups;
 }
 
-// F: polls after that many sends, or only when all are sent (M).
+// F: the number of sends between polls; or polls only when all are sent (M).
 std::vector<Group> Workshop::polling() {
   std::vector<Group> groups;
   for (const std::size_t bytes : sizes({256, 4096}, powers_of_two(16, 65536))) {
@@ -139,7 +140,7 @@ std::vector<Group> Workshop::polling() {
   return groups;
 }
 
-// What it costs the sender (round trip) and the computing rank (a unit of its work).
+// Measures the cost for the sender (round trip) and for the computing rank (one unit of its work).
 std::vector<Group> Workshop::computing() {
   if (!am_.contains("shm")) return {};
   AmSide* const side = am_["shm"].get();
@@ -178,7 +179,7 @@ std::vector<Group> Workshop::fan_in() {
   return groups;
 }
 
-// Buffers of 8 KiB, and those of bale's default length (1,024 items) for the peer that goes in rounds.
+// Buffers of 8 KiB. The peer that exchanges in rounds uses bale's default length (1,024 items).
 std::vector<Group> Workshop::tables(bool gathers) {
   constexpr std::size_t places = 1000;
   constexpr std::size_t buffer = 8192;
@@ -213,7 +214,7 @@ std::vector<Group> Workshop::tables(bool gathers) {
   return groups;
 }
 
-/// One of active messages alone.
+/// Makes a group of active messages only, without peers.
 Group Workshop::alone(const std::string& pattern, std::size_t bytes, const std::string& detail, double usual,
                       double (AmSide::*run)(int)) {
   Group group{pattern, bytes, detail, {}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is compared with what.
+// Groups of methods that are compared with each other.
 #pragma once
 
 #include <map>
@@ -16,17 +16,17 @@
 
 namespace nuice::am_bench {
 
-/// Everything that is timed, made once.
+/// Everything that is measured; made once.
 class Workshop {
  public:
   /// Collective.
   explicit Workshop(const Options& options);
 
-  /// The groups of one name of Options::groups.
+  /// Returns the groups of one name of Options::groups.
   std::vector<Group> groups(const std::string& name);
 
  private:
-  /// A method for each transport.
+  /// Adds a method for each transport.
   void add_am(Group& group, const std::string& suffix, const std::function<double(AmSide&)>& run);
   int operations(double usual) const;
   std::vector<std::size_t> sizes(const std::vector<std::size_t>& quick,
@@ -47,11 +47,11 @@ class Workshop {
   MpiPeers mpi_;
   std::unique_ptr<UcxPeer> ucx_;
   std::map<std::string, std::unique_ptr<AmSide>> am_;
-  std::vector<std::unique_ptr<AmSide>> by_poll_every_;  // the first transport with other values of F
+  std::vector<std::unique_ptr<AmSide>> by_poll_every_;  // the first transport, with other values of F
   std::vector<int> poll_every_;
   std::map<std::string, std::unique_ptr<AmTables>> tables_;        // by method
   std::map<std::size_t, std::unique_ptr<TableCase>> table_cases_;  // by updates
-  std::map<std::size_t, std::unique_ptr<MpiTables>> mpi_tables_;   // likewise
+  std::map<std::size_t, std::unique_ptr<MpiTables>> mpi_tables_;   // by updates
 };
 
 }  // namespace nuice::am_bench

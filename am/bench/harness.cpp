@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t large_page = std::size_t{1} << 21;
 
-/// The middle 95 % of the medians of samples drawn from the sample (Efron's bootstrap).
+/// Sets the interval to the middle 95 % of the medians of resampled repetitions (Efron's bootstrap).
 void set_interval(Row& row, const std::vector<double>& values) {
   constexpr int draws = 500;
   Random random(1);
@@ -36,8 +36,8 @@ void set_interval(Row& row, const std::vector<double>& values) {
 Memory::Memory(std::size_t bytes)
     : size_((bytes + large_page - 1) / large_page * large_page),
       bytes_(static_cast<std::byte*>(::operator new(size_, std::align_val_t{large_page}))) {
-  madvise(bytes_.get(), size_,
-          MADV_HUGEPAGE);  // or which pages one gets decides what fits the caches: 20 % at 1 MiB
+  // Without huge pages the physical pages decide how well a block fits the caches: 20 % at 1 MiB.
+  madvise(bytes_.get(), size_, MADV_HUGEPAGE);
   std::fill_n(bytes_.get(), size_, std::byte{0});
 }
 

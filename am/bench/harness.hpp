@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How everything is timed: methods that do the same thing take turns, repetition by repetition, so that what disturbs
-// the machine disturbs all of them; the median over the repetitions is what counts.
+// Timing: methods of a group run alternately, repetition by repetition, so that disturbances of the machine
+// affect all of them equally. The result is the median over the repetitions.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace nuice::am_bench {
 
-/// One way of doing what a group measures.
+/// A method to carry out the operation of a group.
 struct Method {
   std::string name;  ///< "am:shm", "mpi:ring", ...
-  /// Collective. Does the work once and returns the seconds of one operation, 0 on ranks that do not time.
+  /// Collective. Runs the operations once. Returns the seconds per operation, 0 on ranks that do not measure.
   std::function<double()> run;
 };
 
@@ -22,9 +22,10 @@ struct Method {
 struct Group {
   std::string pattern;    ///< "pingpong", "flood", ...
   std::size_t bytes = 0;  ///< Of one message, item or block.
-  std::string detail;     ///< What else is set, such as "F=5"; may be empty.
+  std::string detail;     ///< Other settings, such as "F=5"; may be empty.
   std::vector<Method> methods;
-  /// Each turn runs the method once before the clock: methods that share buffers would find them in the cache.
+  /// Whether each repetition runs the method once before the clock starts. Methods that share buffers would
+  /// otherwise find them in the cache.
   bool warm_buffers = false;
 };
 
@@ -33,9 +34,9 @@ struct Row {
   std::size_t bytes = 0;
   std::string detail;
   std::string method;
-  double median_s = 0;  ///< Of one operation; the largest of the ranks in each repetition.
+  double median_s = 0;  ///< Per operation; in each repetition the maximum over ranks.
   double best_s = 0;
-  double low_s = 0;  ///< 95 % of the repetitions' medians lie between (bootstrap).
+  double low_s = 0;  ///< 95 % confidence interval of the median (bootstrap).
   double high_s = 0;
 };
 
@@ -47,7 +48,8 @@ struct Repetitions {
 /// Collective.
 std::vector<Row> measure(const Group& group, const Repetitions& repetitions);
 
-/// Zeroed memory that starts on a large page, so that all methods copy between places that are alike.
+/// Zeroed memory that starts on a large page, so that all methods copy between places with the same
+/// alignment.
 class Memory {
  public:
   explicit Memory(std::size_t bytes);
@@ -65,14 +67,15 @@ class Memory {
 
 constexpr std::size_t largest_block = std::size_t{1} << 20;
 
-/// What is sent and where it arrives: one pair for all methods, since the physical pages that a pair got decide how well
-/// a block fits the caches (with a pair for each side a put over MPI of 1 MiB had 0.87 of MPI_Send's speed, with one 0.95).
+/// The source and destination of all methods. They share one pair, because the physical pages of a pair
+/// decide how well a block fits the caches: with separate pairs a put of 1 MiB over MPI had 0.87 of
+/// MPI_Send's speed, with one pair 0.95.
 struct Blocks {
   Memory out{4 * largest_block};
   Memory in{4 * largest_block};
 };
 
-/// Seconds of one of that many operations that work() does; 0 on ranks that do not count.
+/// Returns the seconds per operation, if work() does `operations` of them; 0 on ranks that do not count.
 double time_work(bool counts, double operations, const std::function<void()>& work);
 
 }  // namespace nuice::am_bench

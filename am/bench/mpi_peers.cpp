@@ -68,7 +68,7 @@ void MpiPeers::receive(std::size_t bytes, int src) {
   MPI_Recv(in_.data(), static_cast<int>(bytes), MPI_BYTE, src, 1, comm_, MPI_STATUS_IGNORE);
 }
 
-/// Ranks 0 and 1, `times` times: there and back.
+/// Ranks 0 and 1 send back and forth `times` times.
 template <typename Send, typename Receive>
 void MpiPeers::bounce(int times, Send&& send, Receive&& receive) const {
   for (int i = 0; rank_ < 2 && i < times; ++i) {

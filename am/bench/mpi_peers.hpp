@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the same patterns cost in bare MPI, without handlers, credits or order between transports: a lower bound for
-// active messages on MPI.
+// The cost of the same patterns in bare MPI, without handlers, credits or order between transports: a lower
+// bound for active messages over MPI.
 #pragma once
 
 #include <mpi.h>
@@ -13,38 +13,38 @@
 
 namespace nuice::am_bench {
 
-/// How a small message is sent and taken in.
+/// How a small message is sent and received.
 enum class Style {
   blocking,  ///< MPI_Send, MPI_Recv
   ring,      ///< MPI_Send, a ring of 16 persistent receives, MPI_Test of its head
-  isend,     ///< one MPI_Isend per message, 64 in flight; the ring at the receiver
+  isend,     ///< one MPI_Isend per message, 64 in flight; the receiver uses the ring
 };
 
 class MpiPeers {
  public:
-  /// Collective. blocks must live longer.
+  /// Collective. blocks must live as long as this object.
   explicit MpiPeers(Blocks& blocks);
   MpiPeers(const MpiPeers&) = delete;
   MpiPeers& operator=(const MpiPeers&) = delete;
   ~MpiPeers();
 
-  // Collective, seconds of one operation as AmSide's.
+  // All are collective and return the seconds per operation, as AmSide's functions do.
   double ping_pong(Style style, std::size_t bytes, int times);
   double flood(Style style, std::size_t bytes, int messages);
   double two_way_flood(std::size_t bytes, int messages);     ///< ring
   double round_trip_flood(std::size_t bytes, int messages);  ///< ring
-  /// Half a round trip of a block: MPI_Ssend ("synchronous" of 002), MPI_Isend from a copy ("asynchronous", buffering),
-  /// MPI_Send, or MPI_Put with a flush and an empty message.
+  /// Half a round trip of a block by MPI_Ssend ("synchronous" in 002), by MPI_Isend from a copy
+  /// ("asynchronous", buffering), by MPI_Send, or by MPI_Put with a flush and an empty message.
   enum class Block { synchronous, asynchronous, send, put };
   double block(Block kind, std::size_t bytes, int times);
-  /// Two-directional circular shift: two MPI_Sendrecv, or all at once and MPI_Waitall.
+  /// Two-directional circular shift: two MPI_Sendrecv, or all sends and receives at once and MPI_Waitall.
   double shift(bool synchronous, std::size_t bytes, int times);
   double fan_in(std::size_t bytes, int senders, int times, bool time_senders);
 
  private:
-  bool take();  // the head of the ring, if it has arrived
+  bool take();  // receives the message at the head of the ring, if it has arrived
   void wait(int messages);
-  /// time_work() with a ring of receives at every rank.
+  /// Runs time_work() with a ring of receives on every rank.
   double with_ring(bool counts, double operations, const std::function<void()>& work);
   void send(std::size_t bytes, int dst);
   void receive(std::size_t bytes, int src);

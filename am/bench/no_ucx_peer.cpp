@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In place of ucx_peer.cpp where there is no UCX.
+// Replaces ucx_peer.cpp if NUICE is built without UCX.
 #include "bench/ucx_peer.hpp"
 
 namespace nuice::am_bench {

@@ -12,13 +12,13 @@ namespace nuice::am_bench {
 
 struct Options {
   std::vector<std::string> groups;
-  std::vector<std::string> transports;  ///< Of nuice; those of this build.
-  std::vector<std::string> methods;     ///< Beginnings of the names of those that run; empty: all.
-  std::size_t bytes = 0;                ///< Of the messages, items or blocks that are measured; 0: all sizes.
+  std::vector<std::string> transports;  ///< Of NUICE; by default all of this build.
+  std::vector<std::string> methods;     ///< Run only methods whose names begin with one of these; empty: all.
+  std::size_t bytes = 0;                ///< Size of the messages, items or blocks to measure; 0: all sizes.
   int reps = 15;
   int warmup = 2;
   double work = 1;       ///< Factor for the operations in one repetition.
-  bool full = false;     ///< Every size, not the few of a quick run.
+  bool full = false;     ///< Whether to measure every size, not only the few of a quick run.
   bool threads = false;  ///< Start MPI with MPI_THREAD_MULTIPLE, and measure the progress thread.
   bool json = false;
 };

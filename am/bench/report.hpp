@@ -8,7 +8,7 @@
 
 namespace nuice::am_bench {
 
-/// What was the same for all rows.
+/// The settings that all rows have in common.
 struct Setting {
   int num_ranks = 0;
   int reps = 0;
@@ -16,9 +16,9 @@ struct Setting {
   std::string ucx;  ///< Version and UCX_TLS; empty without UCX.
 };
 
-/// The rows of one group as a table.
+/// Returns the rows of one group as a table.
 std::string table(const std::vector<Row>& rows);
-/// One JSON object per row and line.
+/// Returns one JSON object per row, on one line each.
 std::string json_lines(const Setting& setting, const std::vector<Row>& rows);
 std::string heading(const Setting& setting);
 

@@ -51,7 +51,8 @@ void check_histogram(const TableCase& data) {
 }
 
 void check_gathered(const TableCase& data, const std::vector<std::uint32_t>& found) {
-  mpi::all_or_none(MPI_COMM_WORLD, [&] {  // no rank leaves alone: endpoints go together
+  mpi::all_or_none(MPI_COMM_WORLD, [&] {  // all ranks leave together, because endpoints are destroyed
+                                          // together
     for (std::size_t i = 0; i < found.size(); ++i)
       if (found[i] != TableCase::value_at(data.owners[i], data.offsets[i]))
         throw Error(ErrorCode::mismatch, "update " + std::to_string(i) + " of rank " +
@@ -59,7 +60,7 @@ void check_gathered(const TableCase& data, const std::vector<std::uint32_t>& fou
   });
 }
 
-// --- Active messages ----------------------------------------------------------------------------------------------
+// --- Active messages ---
 
 AmTables::AmTables(const am::mpi::Options& options, std::size_t buffer_bytes, bool two_hops)
     : ep_(am::mpi::connect(MPI_COMM_WORLD, options)),
@@ -69,7 +70,7 @@ AmTables::AmTables(const am::mpi::Options& options, std::size_t buffer_bytes, bo
   add_ = ep_.on_items<At>("add", [this](am::Context&, std::span<const At> items) {
     for (const At& at : items) ++data_->table[at.offset];
   });
-  // Answers come back in the order of the questions, so neither says to which it belongs.
+  // Answers come back in the order of the questions, so messages need no numbers.
   ask_ = ep_.on_items<At>("ask", [this](am::Context& from, std::span<const At> items) {
     const std::uint32_t* const table = data_->table.data();
     answers_->push_all(from.source(), items.size(),
@@ -123,7 +124,7 @@ double AmTables::index_gather(TableCase& data) {
   return seconds;
 }
 
-// --- Bare MPI -------------------------------------------------------------------------------------------------------
+// --- Bare MPI ---
 
 std::size_t MpiTables::Buckets::place() {
   std::exclusive_scan(counts.begin(), counts.end(), begins.begin(), 0);
@@ -165,7 +166,7 @@ void MpiTables::answer(std::size_t num_in, std::size_t from, std::size_t to) {
   for (std::size_t i = 0; i < to - from; ++i) found_[order_[i]] = answers_[i];
 }
 
-/// Calls step(from, to) until no rank has anything left; a round ends where the buffer for some rank is full.
+/// Calls step(from, to) until no rank has updates left. A round ends when the buffer for some rank is full.
 template <typename Step>
 void MpiTables::in_rounds(std::size_t per_buffer, Step&& step) {
   const std::size_t all = data_.owners.size();
@@ -190,7 +191,7 @@ double MpiTables::histogram_in_rounds(std::size_t buffer_bytes) {
       for (std::size_t i = 0; i < num_in; ++i) ++data_.table[came_[i]];
     };
     buffer_bytes == SIZE_MAX ? step(0, data_.owners.size()) : in_rounds(buffer_bytes / 4, step);
-    MPI_Barrier(MPI_COMM_WORLD);  // as quiesce(): all is counted everywhere
+    MPI_Barrier(MPI_COMM_WORLD);  // as quiesce(): all updates are counted on all ranks
   });
   check_histogram(data_);
   return seconds;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two cases of bale (Berry et al., "bale": histogram and index-gather), by active messages and by bare MPI.
+// Two cases of bale (Berry et al., "bale": histogram and index-gather), with active messages and with bare
+// MPI.
 //
-//   histogram      every rank adds 1 to places of a table that lies on all ranks, drawn at random
-//   index-gather   every rank reads such places
+// * histogram: every rank adds 1 to random places of a table that is distributed over all ranks.
+// * index-gather: every rank reads such places.
 //
-// A place is an offset of 4 bytes at its rank, a value has 4 bytes. Peers: all at once (count, MPI_Alltoall of the counts,
-// MPI_Alltoallv; index-gather answers by another MPI_Alltoallv in the same order), and in rounds of buffers (bale's exstack:
-// buffers are filled until one is full, then all ranks exchange theirs).
+// A place is an offset of 4 bytes at its rank; a value has 4 bytes. There are two peers. One exchanges all
+// updates at once: it counts them, exchanges the counts by MPI_Alltoall and the data by MPI_Alltoallv. In
+// index-gather another MPI_Alltoallv returns the answers in the same order. The other peer works in rounds
+// like bale's exstack: ranks fill buffers until one is full, then all ranks exchange them.
 #pragma once
 
 #include <mpi.h>
@@ -24,26 +26,28 @@
 
 namespace nuice::am_bench {
 
-/// This rank's part of the table, and what it asks for: the same for all methods.
+/// This rank's part of the table and its updates; the same for all methods.
 struct TableCase {
   std::vector<std::uint32_t> table;
   std::vector<Rank> owners;            // by update
-  std::vector<std::uint32_t> offsets;  // likewise
+  std::vector<std::uint32_t> offsets;  // by update
 
-  /// places: of each rank; updates: that many of each rank.
+  /// places: entries per rank; updates: updates per rank.
   TableCase(std::size_t places, std::size_t updates);
-  /// What was drawn by rank and number, as every rank can say: for index-gather.
+  /// Returns the initial value of an entry, which every rank can compute; for index-gather.
   static std::uint32_t value_at(Rank rank, std::uint32_t offset) {
     return static_cast<std::uint32_t>(rank) * 2654435761U + offset * 40503U;
   }
 };
 
-/// By active messages.
+/// The cases with active messages.
 class AmTables {
  public:
-  /// Collective. buffer_bytes: for each rank; two_hops: over ranks of the other host (am::HostRelay), for each host.
+  /// Collective. buffer_bytes: per rank. With two_hops, items take two hops through a rank of the other host
+  /// (am::HostRelay), and buffer_bytes is per host.
   AmTables(const am::mpi::Options& options, std::size_t buffer_bytes, bool two_hops);
-  // Collective, seconds of one update of a rank. Throw Error mismatch if the result is wrong.
+  // Both are collective and return the seconds per update of a rank. They throw Error mismatch if the result
+  // is wrong.
   double histogram(TableCase& data);
   double index_gather(TableCase& data);
 
@@ -66,11 +70,11 @@ class AmTables {
   std::vector<std::uint32_t> found_;          // by update
 };
 
-/// By bare MPI.
+/// The cases with bare MPI.
 class MpiTables {
  public:
   explicit MpiTables(TableCase& data);
-  /// buffer_bytes: for each rank; SIZE_MAX: all at once.
+  /// buffer_bytes: per rank; SIZE_MAX: all updates at once.
   double histogram_in_rounds(std::size_t buffer_bytes);
   double index_gather_in_rounds(std::size_t buffer_bytes);
 
@@ -80,7 +84,8 @@ class MpiTables {
     explicit Buckets(std::size_t ranks) : counts(ranks), begins(ranks) {}
     std::size_t place();
   };
-  /// Sorts updates [from, to) by owner and sends their offsets; returns how many came.
+  /// Sorts updates [from, to) by owner and sends their offsets. Returns how many offsets this rank has
+  /// received.
   std::size_t exchange_offsets(std::size_t from, std::size_t to);
   void answer(std::size_t num_in, std::size_t from, std::size_t to);
   template <typename Step>
@@ -91,10 +96,10 @@ class MpiTables {
   std::vector<std::uint32_t> sorted_, order_, came_, values_, answers_, found_;
 };
 
-/// Ranks that can share memory are a host. Collective.
+/// Collective. Ranks that can share memory form a host.
 Hosts hosts_of_world();
 
-/// Whether a table holds what all ranks together have added.
+/// Throws Error mismatch unless the table holds the sum of all ranks' updates.
 void check_histogram(const TableCase& data);
 void check_gathered(const TableCase& data, const std::vector<std::uint32_t>& found);
 

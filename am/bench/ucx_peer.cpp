@@ -131,7 +131,7 @@ class BareUcx : public UcxPeer {
     while (ucp_request_check_status(request) == UCS_INPROGRESS) ucp_worker_progress(worker_);
     ucp_request_free(request);
   }
-  /// Small payloads in the header argument, which is UCX's fastest path.
+  /// Sends small payloads in the header argument, which is UCX's fastest path.
   void send(std::size_t bytes) {
     ucp_request_param_t param = {};
     param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The same patterns with bare UCX: active messages, and tagged ones for blocks.
+// The same patterns with bare UCX: active messages, and tagged messages for blocks.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,15 @@ namespace nuice::am_bench {
 class UcxPeer {
  public:
   virtual ~UcxPeer() = default;
-  // Collective, seconds of one operation as AmSide's.
+  // All are collective and return the seconds per operation, as AmSide's functions do.
   virtual double ping_pong(std::size_t bytes, int times) = 0;
   virtual double flood(std::size_t bytes, int messages) = 0;
   virtual double block(std::size_t bytes, int times) = 0;
 };
 
-/// Collective. Null where NUICE was built without UCX. blocks must live longer.
+/// Collective. Returns null if NUICE was built without UCX. blocks must live as long as the result.
 std::unique_ptr<UcxPeer> make_ucx_peer(Blocks& blocks);
-/// Version and UCX_TLS; empty without UCX.
+/// Returns the version and UCX_TLS; empty without UCX.
 std::string ucx_description();
 
 }  // namespace nuice::am_bench

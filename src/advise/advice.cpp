@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What can be done with an advice once it is there: its schedule, and which candidates are near the choice.
+// Functions of a finished advice: its schedule, and the candidates that are near the choice.
 #include <algorithm>
 
 #include "advise/candidates.hpp"

@@ -14,15 +14,15 @@ bool has_active_messages(const Machine& machine) {
   return machine.am_send_s + machine.am_latency_s + machine.am_handler_s > 0;
 }
 
-/// Phase by phase, ranks wait for what suits the machine's ports, as far as there is such an executor.
+/// Returns how ranks wait in phases: as suits the machine's ports, if there is such an executor.
 Pace pace_of_phases(const Machine& machine, bool on_mpi) {
   const bool has_pairs = std::ranges::any_of(
       executors(), [&](const Executor& e) { return e.pace == Pace::pairs && (e.on_mpi || !on_mpi); });
   return machine.duplex == Duplex::paired && has_pairs ? Pace::pairs : Pace::phases;
 }
 
-/// Where nothing is lost phases do not pay: ranks wait for each other, but links stay shared. Links can only be kept free
-/// where it is known which messages cross them.
+/// Whether a pair is tried on this machine. On lossless machines phases do not pay: ranks wait for each
+/// other, but links stay shared. Links can be kept free only if the routes of messages are known.
 bool is_tried_on(const Scheduler& scheduler, const Executor& executor, const Machine& machine) {
   if (scheduler.needs_topology() && machine.routing != Routing::table) return false;
   if (executor.pace == Pace::notices) return machine.lossless;
@@ -56,7 +56,7 @@ std::vector<Entry> all_entries(const Machine& machine, bool on_mpi) {
 
 const Executor& executor_with(Pace pace) { return *std::ranges::find(executors(), pace, &Executor::pace); }
 
-/// Of a scheduler that is asked for without one.
+/// Returns the executor for a scheduler that is requested without one.
 const Executor& suiting_executor(const Scheduler& scheduler, const Machine& machine) {
   const Paces tried = scheduler.tried_with;
   if (tried.contains(Pace::phases)) return executor_with(pace_of_phases(machine, false));
@@ -64,7 +64,8 @@ const Executor& suiting_executor(const Scheduler& scheduler, const Machine& mach
   return executor_with(tried.contains(Pace::at_once) ? Pace::at_once : pace_of_phases(machine, false));
 }
 
-/// "rs_n:async", or "rs_n" with the executor that suits the machine. Throws Error invalid_argument.
+/// Parses "rs_n:async", or "rs_n", which takes the executor that suits the machine. Throws Error
+/// invalid_argument.
 Entry parse(std::string_view name, const Machine& machine) {
   const auto fail = [&](const std::string& reason) {
     throw Error(ErrorCode::invalid_argument, "candidate \"" + std::string(name) + "\": " + reason);
@@ -105,7 +106,7 @@ std::vector<std::string> names_of(const std::vector<Entry>& entries) {
   return names;
 }
 
-/// What a message costs in addition to its bytes, as bytes that could be sent meanwhile.
+/// Returns what a message costs in addition to its bytes, as the bytes that could be sent in that time.
 Bytes phase_cost_bytes(const Machine& machine) {
   const double fixed_s = machine.phase_s + machine.send_overhead_s + machine.start_up_s + machine.latency_s +
                          machine.receive_overhead_s;

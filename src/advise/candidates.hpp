@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which scheduler goes with which executor, and what that needs.
+// The combinations of schedulers and executors, and what they require.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace nuice::advice {
 
-/// A candidate and its rows.
+/// A candidate and its rows in the tables.
 struct Entry : Candidate {
   Entry(const Scheduler* scheduler_row, const Executor& executor_row)
       : planner(scheduler_row), runner(&executor_row) {
@@ -21,24 +21,24 @@ struct Entry : Candidate {
     executor = runner->name;
   }
 
-  /// Its messages travel over ranks in between (store and forward).
+  /// Whether its messages are forwarded by other ranks (store and forward).
   bool forwards() const { return planner != nullptr && (planner->guarantees & direct) == 0; }
 
-  const Scheduler* planner;  ///< nullptr: its executor needs no schedule.
+  const Scheduler* planner;  ///< nullptr if the executor needs no schedule.
   const Executor* runner;
-  std::optional<std::size_t> transfers = std::nullopt;  ///< Once its schedule was made.
-  double possible_s = 0;      ///< Of exchange_s, by the rule: timeouts that there may be.
-  bool is_counted = false;    ///< Of one that forwards: its rule is that of its schedule.
-  bool is_simulated = false;  ///< Or was to be, and there is no simulator of it.
+  std::optional<std::size_t> transfers = std::nullopt;  ///< Set once its schedule has been made.
+  double possible_s = 0;      ///< The part of exchange_s, by the rule, that is possible timeouts.
+  bool is_counted = false;    ///< For a candidate that forwards: whether the rule used its schedule.
+  bool is_simulated = false;  ///< Also set if it was to be simulated and there is no simulator for it.
 };
 
-/// Those of the options, or all; each once, and one of those that are the same under several names.
+/// Returns the candidates of the options, or all. Each occurs once, also if it has several names.
 std::vector<Entry> candidates_of(const AdviceOptions& options, const Machine& machine);
 
-/// What the schedules of this matrix are made with on this machine.
+/// Returns the problem from which schedules of this matrix are made on this machine.
 Problem problem_of(const CommMatrix& matrix, const Machine& machine, std::uint64_t seed);
 
-/// Empty if the candidate can handle the problem.
+/// Returns why the candidate cannot handle the problem; empty if it can.
 std::string why_not(const Entry& candidate, const Problem& problem, const Machine& machine);
 
 }  // namespace nuice::advice

@@ -25,12 +25,12 @@ std::string basis(Prediction prediction) {
   return {};
 }
 
-/// Where the difference is: in planning or in the exchange.
+/// Says whether the difference is in planning or in the exchange.
 std::string why_dearer(const Candidate& other, const Candidate& choice, double reuse) {
   const double more = other.total_s - choice.total_s;
   if (more < 0 && other.predicted_by < choice.predicted_by) {
-    return "promises " + time_text(other.exchange_s) + " an exchange " + basis(other.predicted_by) +
-           " only; those that were looked at more closely go before it";
+    return "promises " + time_text(other.exchange_s) + " per exchange " + basis(other.predicted_by) +
+           " only; candidates that were predicted more closely come first";
   }
   const double more_planning = (other.planning_s - choice.planning_s) / reuse;
   std::string text =
@@ -46,10 +46,10 @@ std::string why_dearer(const Candidate& other, const Candidate& choice, double r
 
 std::string how_decided(const Advice& advice) {
   if (advice.decided_by != Prediction::rule) return {};
-  if (advice.budget_s == 0) return " Predicted by the rule of thumb, as asked for.";
-  return " Decided by the rule of thumb, which makes no schedule: looking closer would take longer than "
-         "the " +
-         time_text(advice.budget_s) + " that deciding is worth.";
+  if (advice.budget_s == 0) return " Predicted by the rule of thumb, as requested.";
+  return " Decided by the rule of thumb, which makes no schedule: a closer prediction would exceed the "
+         "budget of " +
+         time_text(advice.budget_s) + " for deciding.";
 }
 
 }  // namespace
@@ -69,9 +69,9 @@ void explain(Advice& advice) {
         &candidate == &choice ? "" : why_dearer(candidate, choice, static_cast<double>(advice.reuse));
   }
   advice.sentence = "Chose " + choice.name() + ": predicted " + time_text(choice.exchange_s) + " +- " +
-                    percent(choice.uncertainty) + " an exchange (" + basis(choice.predicted_by) + ")";
+                    percent(choice.uncertainty) + " per exchange (" + basis(choice.predicted_by) + ")";
   if (choice.to_bound > 0) advice.sentence += format(", %.2f times the bound", choice.to_bound);
-  advice.sentence += "; making and checking the schedule " + time_text(choice.planning_s) + ", over " +
+  advice.sentence += "; making and checking the schedule takes " + time_text(choice.planning_s) + ", over " +
                      std::to_string(advice.reuse) + (advice.reuse == 1 ? " use." : " uses.");
   if (advice.candidates.size() > 1 && advice.candidates[1].applicable &&
       advice.candidates[1].total_s >= choice.total_s) {
@@ -80,7 +80,8 @@ void explain(Advice& advice) {
   }
   const std::size_t contenders = advice.num_contenders();
   if (contenders > 1)
-    advice.sentence += " " + std::to_string(contenders) + " candidates are within the error.";
+    advice.sentence +=
+        " " + std::to_string(contenders) + " candidates are within the error of the prediction.";
   advice.sentence += how_decided(advice);
 }
 

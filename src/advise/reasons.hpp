@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The words: why this one, and why not each of the others.
+// The texts of an advice: why the choice, and why not each other candidate.
 #pragma once
 
 #include "nuice/plan/advise.hpp"
 
 namespace nuice::advice {
 
-/// Fills `sentence` and every candidate's why_not, once the candidates are in their order.
+/// Fills `sentence` and every candidate's why_not. Call it when the candidates are in their final order.
 void explain(Advice& advice);
 
-/// 0.00015 -> "150 us".
+/// Returns the time as text: 0.00015 gives "150 us".
 std::string time_text(double seconds);
 
 }  // namespace nuice::advice

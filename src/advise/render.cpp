@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An advice as JSON, for programs, and as a table, for people.
+// Writes an advice as JSON, for programs, and as a table, for people.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the rule and counted work know of a matrix: degrees, sizes, lengths of routes. O(ranks + messages).
+// What the rule and the counted work know about a matrix: degrees, sizes, route lengths. O(ranks + messages).
 #pragma once
 
 #include <vector>
@@ -11,13 +11,13 @@
 
 namespace nuice::advice {
 
-/// What a rank sends, or what it receives.
+/// The messages that a rank sends, or receives.
 struct Load {
   double messages = 0;
   double bytes = 0;
   double wire = 0;       ///< Bytes on the wire, packets included.
-  double late = 0;       ///< Messages above the eager limit: they wait for the receiver.
-  double late_wire = 0;  ///< Theirs.
+  double late = 0;       ///< Messages above the eager limit, which wait for the receiver.
+  double late_wire = 0;  ///< The bytes on the wire of the late messages.
 
   void add(double more_messages, Bytes each, const Machine& machine) {
     const double more_wire = more_messages * static_cast<double>(wire_bytes(machine, each));
@@ -30,36 +30,36 @@ struct Load {
   }
 };
 
-/// Of one rank.
+/// The load of one rank.
 struct Port {
   Load out;
   Load in;
 };
 
-/// hops is the mean of at most a thousand messages.
+/// hops is the average of at most a thousand messages.
 struct Traits : MatrixTraits {
-  std::vector<Port> ports;  ///< By rank: the one with the most messages need not have the most bytes.
+  std::vector<Port> ports;  ///< By rank. The rank with the most messages need not have the most bytes.
   double bytes = 0;         ///< Of messages.
-  double out_degree = 0;    ///< The largest one.
+  double out_degree = 0;    ///< The maximum over ranks.
   double in_degree = 0;
-  double largest = 0;  ///< Message.
-  double port = 0;     ///< The most that a rank sends or receives.
-  // On the wire, packets included.
+  double largest = 0;  ///< Size of the largest message.
+  double port = 0;     ///< The maximum number of bytes that a rank sends or receives.
+  // Bytes on the wire, packet headers included:
   double wire = 0;          ///< Of all messages.
-  double wire_port = 0;     ///< The most that a rank sends or receives.
-  double wire_largest = 0;  ///< Message.
+  double wire_port = 0;     ///< The maximum that a rank sends or receives.
+  double wire_largest = 0;  ///< Of the largest message.
 
   double mean_bytes() const { return messages > 0 ? bytes / messages : 0; }
 };
 
-/// Sizes of messages, both included.
+/// A range of message sizes, including both ends.
 struct Sizes {
   Bytes least = 0;
   Bytes most = max_bytes;
   bool contains(Bytes bytes) const { return least <= bytes && bytes <= most; }
 };
 
-/// Of the messages of these sizes. Without a topology hops is 0.
+/// Returns the traits of the messages of these sizes. Without a topology hops is 0.
 Traits traits_of(const CommMatrix& matrix, const Topology* topology, const Machine& machine,
                  const Sizes& sizes = {});
 

@@ -10,7 +10,7 @@
 namespace nuice::capi {
 namespace {
 
-/// fault: what is wrong already, which all ranks are to hear of.
+/// fault: an error found before the call, which all ranks are to report.
 int run(CallKind call, mpi::SendBlocks send, mpi::ReceiveBlocks receive, MPI_Comm comm,
         const Outcome& fault) {
   const int status = guarded_mpi([&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is wrong with the memory is left to bind(), where all ranks hear of it.
+// Errors in the memory's description are left to bind(), which reports them on all ranks.
 #include <memory>
 #include <vector>
 
@@ -19,12 +19,12 @@ Sides sides_of(const mpi::Plan& plan, nuice_direction direction) {
   return {plan.destinations(), plan.sources()};
 }
 
-/// Others than the two are said to be forwards: check_call() refuses them.
+/// Treats invalid values as forwards; check_call() refuses them.
 mpi::Direction direction_of(nuice_direction direction) {
   return direction == NUICE_BACKWARDS ? mpi::Direction::backwards : mpi::Direction::forwards;
 }
 
-/// What bind() does not see.
+/// Checks the arguments that bind() does not get.
 void check_call(nuice_direction direction, nuice_exchange** exchange) {
   if (direction != NUICE_FORWARDS && direction != NUICE_BACKWARDS)
     refuse("there is no direction " + std::to_string(static_cast<int>(direction)));
@@ -39,7 +39,7 @@ std::vector<Buffer> buffers(std::span<const Partner> partners, Pointer pointers)
   return made;
 }
 
-/// max_bytes stands for "as much as needed".
+/// Returns max_bytes for NUICE_ANY_ROOM: as much as needed.
 Bytes room(std::int64_t bytes) { return bytes == NUICE_ANY_ROOM ? max_bytes : bytes; }
 
 template <typename Value>

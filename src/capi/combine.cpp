@@ -49,7 +49,7 @@ Row row(MPI_Datatype type) {
 }  // namespace
 
 Combine find_combine(MPI_Datatype type, MPI_Op op) {
-  // Handles are not constants in every MPI, so the tables cannot be either.
+  // Handles are not constants in every MPI, so these tables cannot be constants either.
   const std::array<MPI_Op, num_ops> ops = {MPI_SUM, MPI_PROD, MPI_REPLACE, MPI_MIN, MPI_MAX};
   const std::array rows = {
       row<int>(MPI_INT), row<long>(MPI_LONG), row<long long>(MPI_LONG_LONG), row<unsigned>(MPI_UNSIGNED),
@@ -57,7 +57,7 @@ Combine find_combine(MPI_Datatype type, MPI_Op op) {
       row<std::uint32_t>(MPI_UINT32_T), row<std::uint64_t>(MPI_UINT64_T), row<float>(MPI_FLOAT),
       row<double>(MPI_DOUBLE), row<std::complex<float>>(MPI_C_FLOAT_COMPLEX),
       row<std::complex<double>>(MPI_C_DOUBLE_COMPLEX),
-      // Fortran's, where they have their usual sizes
+      // Fortran's types, for their usual sizes
       row<std::int32_t>(MPI_INTEGER), row<std::int32_t>(MPI_INTEGER4), row<std::int64_t>(MPI_INTEGER8),
       row<float>(MPI_REAL), row<float>(MPI_REAL4), row<double>(MPI_REAL8), row<double>(MPI_DOUBLE_PRECISION),
       row<std::complex<float>>(MPI_COMPLEX), row<std::complex<double>>(MPI_DOUBLE_COMPLEX)};

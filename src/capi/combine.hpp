@@ -13,10 +13,10 @@ namespace nuice::capi {
 struct Combine {
   std::int64_t value_bytes = 0;
   bool is_double = false;
-  mpi::CombineEntries entries = nullptr;  // null: there is none for this type and operation
+  mpi::CombineEntries entries = nullptr;  // null if this type has no such operation
 };
 
-/// For a type and an operation of MPI's own.
+/// Finds the combine for a predefined type and operation of MPI.
 Combine find_combine(MPI_Datatype type, MPI_Op op);
 
 }  // namespace nuice::capi

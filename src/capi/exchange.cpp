@@ -15,7 +15,7 @@ namespace {
 
 using mpi::Exchange;
 
-/// Of a plan. Throws Error not_applicable for that of a halo.
+/// Returns the exchange of a plan. Throws Error not_applicable for the exchange of a halo.
 auto& by_message(nuice_exchange& exchange) {
   auto* const bound = std::get_if<Exchange>(&exchange.bound);
   if (bound == nullptr)
@@ -28,7 +28,7 @@ int index_of(const std::optional<mpi::Arrival>& arrival) {
   return arrival ? static_cast<int>(arrival->index) : -1;
 }
 
-/// "coloring:async 0.136 s, bruck_kport:phased 0.345 s (out)"
+/// Returns "coloring:async 0.136 s, bruck_kport:phased 0.345 s (out)".
 std::string words(const std::vector<mpi::MethodTrial>& methods) {
   std::string all;
   for (const mpi::MethodTrial& method : methods) {
@@ -39,7 +39,7 @@ std::string words(const std::vector<mpi::MethodTrial>& methods) {
   return all;
 }
 
-/// What an exchange that was given up knew stays.
+/// Updates the strings of the exchange. If the exchange was given up, they keep what was known before.
 const nuice_exchange& looked_at(const nuice_exchange& exchange) {
   const auto* const bound = std::get_if<Exchange>(&exchange.bound);
   if (bound == nullptr) return exchange;
@@ -54,7 +54,7 @@ const nuice_exchange& looked_at(const nuice_exchange& exchange) {
   return exchange;
 }
 
-/// Runs a step with the exchange that a handle stands for.
+/// Runs a step with the exchange that a handle refers to.
 template <typename Handle, typename Step>
 int with(Handle* exchange, Step&& step) noexcept {
   return guarded_mpi([&] {
@@ -162,7 +162,7 @@ int nuice_observe(const nuice_observer* observer) {
   });
 }
 
-// From any thread: not one call at a time.
+// May be called from any thread, also while another call with the exchange is active.
 
 int nuice_ready(nuice_request request, int i) {
   return guarded_mpi([&] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every function of the C API does: no exception leaves it, what went wrong is kept as text for this thread.
+// Wraps every function of the C API: no exception leaves it, and the text of an error is kept for this
+// thread.
 #pragma once
 
 #include <array>
@@ -14,10 +15,10 @@
 
 namespace nuice::capi {
 
-/// Inside a catch block: keeps the text of what was thrown, and returns its status.
+/// Keeps the text of the current exception, and returns its status. Call it inside a catch block.
 int keep_current_error() noexcept;
 
-/// Runs the step; returns the status that the function of the API returns.
+/// Runs the step. Returns the status that the API function returns.
 template <typename Step>
 int guarded(Step&& step) noexcept {
   try {
@@ -30,14 +31,15 @@ int guarded(Step&& step) noexcept {
 
 [[noreturn]] inline void refuse(const std::string& text) { throw Error(ErrorCode::invalid_argument, text); }
 
-/// What an argument points to. Throws Error invalid_argument where it is NULL.
+/// Returns the object to which an argument points. Throws Error invalid_argument if it is NULL.
 template <typename Object>
 Object& at(Object* pointer, const char* name) {
   if (pointer == nullptr) refuse(std::string(name) + " is NULL");
   return *pointer;
 }
 
-/// An array with that number of entries, as a span. Throws Error invalid_argument for a negative number or a NULL with entries.
+/// Returns an array with `count` entries as a span. Throws Error invalid_argument if count is negative, or if
+/// values is NULL and count positive.
 template <typename Value>
 std::span<const Value> array(const Value* values, std::int64_t count, const char* name) {
   if (count < 0) refuse(std::string(name) + " cannot have " + std::to_string(count) + " entries");
@@ -45,21 +47,21 @@ std::span<const Value> array(const Value* values, std::int64_t count, const char
   return {values, static_cast<std::size_t>(count)};
 }
 
-/// Copies into an array of the caller's, if there is one.
+/// Copies get(element) of each element into the caller's array, if there is one.
 template <typename Range, typename Value, typename Get>
 void copy_out(const Range& range, Value* to, Get&& get) {
   if (to == nullptr) return;
   for (const auto& one : range) *to++ = static_cast<Value>(get(one));
 }
 
-/// A row of a table of properties: what a name stands for.
+/// A row of a table of properties: a name and the function that gets the property.
 template <typename Get>
 struct Property {
   std::string_view name;
   Get get;
 };
 
-/// Throws Error invalid_argument with the known names.
+/// Returns the function for a name. Throws Error invalid_argument with the known names.
 template <typename Get, std::size_t n>
 Get find_property(const std::array<Property<Get>, n>& table, const char* name) {
   std::string known;
@@ -70,7 +72,7 @@ Get find_property(const std::array<Property<Get>, n>& table, const char* name) {
   refuse("there is no \"" + std::string(name) + "\"; known: " + known);
 }
 
-/// Deletes what a handle points to, and clears it.
+/// Deletes the object of a handle, and sets the handle to null.
 template <typename Object>
 int free_handle(Object** handle) noexcept {
   if (handle == nullptr) return NUICE_OK;

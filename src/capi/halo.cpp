@@ -23,7 +23,8 @@ std::vector<Value> copy(const Value* values, std::int64_t count, const char* nam
   return {given.begin(), given.end()};
 }
 
-/// ownership_of makes this rank's, and may throw: then all ranks hear of it.
+/// Creates a halo. ownership_of makes this rank's ownership. It may throw; the error is then reported on all
+/// ranks.
 template <typename Make>
 int create(MPI_Comm comm, Make&& ownership_of, std::int64_t num_needed, const std::int64_t* needed,
            std::int64_t entry_bytes, const char* options, nuice_halo** halo) {
@@ -40,7 +41,7 @@ int create(MPI_Comm comm, Make&& ownership_of, std::int64_t num_needed, const st
   });
 }
 
-/// As large as it has to be, because C does not tell its size; but NULL has no room.
+/// Returns the size that the data must have, because C does not pass its size; 0 for NULL.
 std::size_t bytes_behind(const void* data, std::int64_t entries, std::int64_t entry_bytes) {
   return data == nullptr ? 0 : static_cast<std::size_t>(entries * std::max<std::int64_t>(entry_bytes, 0));
 }
@@ -191,7 +192,7 @@ int nuice_halo_bind_scatter(nuice_halo* halo, int num_fields, const void* const 
                    width,
                    combine,
                    is_double ? wire_of(*halo, f) : nuice::mpi::Wire::as_is,
-                   op != MPI_REPLACE};  // the last rank's stays
+                   op != MPI_REPLACE};  // MPI_REPLACE keeps the value of the last rank
     }
     check_for_all(held, [&] {
       at(exchange, "exchange");

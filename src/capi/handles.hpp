@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the handles that need MPI hold, and how what is wrong on one rank becomes an error of all.
+// The contents of the handles that need MPI, and functions that make an error on one rank an error on all
+// ranks.
 #pragma once
 
 #include <atomic>
@@ -17,8 +18,8 @@
 
 struct nuice_plan {
   nuice::mpi::Plan plan;
-  int rank = 0;              // in its communicator
-  mutable std::string text;  // what was handed out last
+  int rank = 0;              // in the plan's communicator
+  mutable std::string text;  // the string returned last
 };
 
 struct nuice_halo {
@@ -28,7 +29,7 @@ struct nuice_halo {
 
 struct nuice_exchange {
   std::variant<nuice::mpi::Exchange, nuice::mpi::HaloExchange> bound;
-  // As they were when they were asked for last.
+  // the strings returned last
   mutable std::string executor = {};
   mutable std::string shared_memory = {};
   mutable std::string methods = {};
@@ -38,11 +39,12 @@ struct nuice_exchange {
 
 namespace nuice::capi {
 
-/// Between MPI_Init and MPI_Finalize: elsewhere MPI ends the program at almost any call.
+/// Returns whether MPI may be called: between MPI_Init and MPI_Finalize. At other times MPI ends the program
+/// at almost any call.
 bool is_mpi_up();
 
-/// Runs the step of a function that may talk to MPI. A process that was forked from one that has plans must not: what it would
-/// send and receive is its parent's. Then the step does not run, and the status is state.
+/// Runs the step of a function that may call MPI. A process forked from a process with plans must not run it,
+/// because it would send and receive messages of its parent; the status is then `state`.
 void require_own_process();
 template <typename Step>
 int guarded_mpi(Step&& step) noexcept {
@@ -52,10 +54,11 @@ int guarded_mpi(Step&& step) noexcept {
   });
 }
 
-/// A call with an exchange, of which there is one at a time: another thread's would take its messages from it.
+/// A call with an exchange. Only one call may be active at a time, because another thread's call would take
+/// its messages.
 class Call {
  public:
-  /// Throws Error state where another thread is in one.
+  /// Throws Error state if another thread is in a call.
   explicit Call(const nuice_exchange& exchange) : exchange_(exchange) {
     if (exchange_.is_in_call.exchange(true, std::memory_order_acquire))
       throw Error(ErrorCode::state, "another thread is in a call with this exchange");
@@ -68,12 +71,13 @@ class Call {
   const nuice_exchange& exchange_;
 };
 
-/// Handles that Fortran and others give; without MPI none, which is refused where they are used.
+/// Convert handles from Fortran and other languages. Without MPI the result is a null handle, which later
+/// checks refuse.
 MPI_Comm comm_of(nuice_fint handle);
 MPI_Datatype type_of(nuice_fint handle);
 MPI_Op op_of(nuice_fint handle);
 
-/// An argument that makes no sense on this rank of a collective call that binds a plan or a halo: all ranks hear what it was.
+/// Checks an argument of a collective call that binds a plan or a halo. An error is reported on all ranks.
 template <typename Held, typename Check>
 void check_for_all(Held& held, Check&& check) {
   if (const Outcome wrong = attempt(0, std::forward<Check>(check))) held.refuse(*wrong);
@@ -83,14 +87,14 @@ struct Place {
   int rank = 0;
   int num_ranks = 1;
 };
-/// In a communicator that may be none yet: what makes plans says so.
+/// Returns the rank and size of a communicator. It may be null: the function that makes a plan reports that.
 Place place_in(MPI_Comm comm);
 
-/// From text, or with the fault that it has.
+/// Parses options. If they have an error, the result's `fault` holds it.
 mpi::PlanOptions options_of(const char* text);
 
-/// Looks at this rank's arguments of a collective call. What it throws is kept, for the ranks to agree on, with this rank's name:
-/// the others hear of it too.
+/// Checks this rank's arguments of a collective call. Its error is kept in options.fault with this rank's
+/// name, so that the ranks agree on it and all of them report it.
 template <typename Step>
 void note(int rank, mpi::PlanOptions& options, Step&& step) {
   Outcome wrong = attempt(rank, [&] {
@@ -103,7 +107,7 @@ void note(int rank, mpi::PlanOptions& options, Step&& step) {
   if (!options.fault) options.fault = std::move(wrong);
 }
 
-/// Frees a handle that holds something of MPI's.
+/// Frees a handle whose object uses MPI.
 template <typename Object>
 int free_own(Object** handle) noexcept {
   const int status = guarded(require_own_process);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arguments as MPI's calls have them, from C and from other languages: only where they are (nuice/mpi/alltoallv.hpp makes messages of them).
+// Arguments as MPI's calls have them, from C and from other languages. Only their places are recorded here;
+// nuice/mpi/alltoallv.hpp makes messages of them.
 #pragma once
 
 #include <span>
@@ -26,7 +27,8 @@ inline CallKind kind_of(int call) {
   return {(call & NUICE_CALL_NEIGHBOR) != 0, (call & NUICE_CALL_TYPES) != 0};
 }
 
-/// The calls that are alike but for their types: define(name, ending, kind, counts, displacements, a type or one for each).
+/// Lists the calls that differ only in types: define(name, ending, kind, counts, displacements, a type or one
+/// type per partner).
 // clang-format off
 #define NUICE_FOR_EACH_CALL(define)                                                    \
   define(alltoallv, , all_v, int, int, MPI_Datatype)                                   \
@@ -39,7 +41,7 @@ inline CallKind kind_of(int call) {
   define(neighbor_alltoallw, _c, neighbor_w, MPI_Count, MPI_Aint, const MPI_Datatype*)
 // clang-format on
 
-/// Arrays of MPI's calls have no length: it is the number of ranks or neighbours.
+/// Returns an array of an MPI call. MPI passes no length: it is the number of ranks or neighbours.
 template <typename Value>
 mpi::Integers integers(const Value* values) {
   return {values, mpi::Integers::as_many_as_needed};
@@ -56,15 +58,16 @@ mpi::Blocks<Data> blocks(Data* data, const Count* counts, const Displ* displs, c
   return {.data = data, .counts = integers(counts), .displs = integers(displs), .types = types_of(types)};
 }
 
-/// Tells the error handler that the user has made for a communicator; MPI's own do nothing here, as statuses are returned.
+/// Calls the error handler that the user has made for a communicator. MPI's own handlers are not called,
+/// because errors are returned as statuses.
 void call_handler(MPI_Comm comm);
 
-/// Whether it is Fortran's MPI_IN_PLACE, or C's.
+/// Whether the address is MPI_IN_PLACE of C or Fortran.
 bool is_in_place(const void* data);
 
 mpi::Integers integers(const void* values, std::int64_t size, int each_bytes);
 
-/// One side, with what has to live as long as it.
+/// One side of a call from Fortran, with the converted types, which must live as long as it.
 class FortranSide {
  public:
   explicit FortranSide(const nuice_blocks_f& given) : given_(given) {

@@ -21,7 +21,7 @@ int keep(ErrorCode code, const char* text) noexcept {
   try {
     error_text() = text;
   } catch (...) {
-    error_text().clear();  // no memory for the text: the status has to do
+    error_text().clear();  // no memory for the text: only the status is returned
   }
   return static_cast<int>(code);
 }
@@ -32,11 +32,12 @@ struct NameRow {
 };
 using NameRowAt = NameRow (*)(std::size_t);
 
-/// Texts of tables end with a zero: they are literals, and those of rows from outside are said to be.
+/// Returns names as C strings. The strings of tables end with a zero: they are literals, as rows from other
+/// libraries must be.
 template <typename Table>
 NameRow row_at(Table table, std::size_t index) {
   if (index >= table.size()) return {nullptr, nullptr};
-  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): as said above
+  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): the string ends with a zero, as said above
   return {table[index].name.data(), table[index].summary.data()};
 }
 

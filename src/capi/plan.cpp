@@ -76,7 +76,7 @@ void require_own_process() {
                 "this process was forked from a process with plans: only the parent may use them");
 }
 
-/// A program with sessions may have handles, too; nothing tells whether it has one.
+/// Programs with MPI sessions may have handles too. MPI cannot tell whether a session exists.
 bool is_mpi_up() {
   int is_initialized = 0;
   int is_finalized = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrices, schedules and advice: what needs no MPI.
+// Matrices, schedules and advice: the functions that need no MPI.
 #include "capi/planner.hpp"
 
 #include <memory>
@@ -33,7 +33,7 @@ constexpr std::uint64_t any = ~std::uint64_t{0};
 template <typename O>
 using PlannerOption = Option<std::variant<Text<O>, Flag<O>, Whole<O, std::uint64_t>, Size<O>>>;
 
-// NOLINTNEXTLINE(bugprone-macro-parentheses): a type takes none
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a type must not be in parentheses
 #define NUICE_AT(type, member) [](type& o) -> decltype((o.member)) { return o.member; }
 const std::array schedule_rows{
     PlannerOption<ScheduleOptions>{"scheduler", "which algorithm",

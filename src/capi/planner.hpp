@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the handles of the planner hold.
+// The contents of the planner's handles.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@ struct nuice_matrix {
 
 struct nuice_schedule {
   nuice::ScheduleRecord record;
-  nuice::CommMatrix matrix;  // a copy, so that the schedule outlives the caller's
+  nuice::CommMatrix matrix;  // a copy, so that the schedule may outlive the caller's matrix
 };
 
 struct nuice_advice {
   nuice::Advice advice;
-  mutable std::string text;  // what was handed out last
+  mutable std::string text;  // the string returned last
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waiting for several exchanges, by testing them in turn: later phases of one begin while another is waited for.
+// Waits for several exchanges by testing them alternately: later phases of one exchange begin while another
+// is waited for.
 #include <span>
 #include <vector>
 
@@ -19,7 +20,7 @@ MPI_Request request_of(nuice_fint handle) { return MPI_Request_f2c(handle); }
 nuice_fint integer_of(MPI_Request request) { return MPI_Request_c2f(request); }
 #endif
 
-/// Of a call of this API, whose text is kept already.
+/// Throws an Error if a call of this API has failed. The text of the error is kept already.
 void throw_status(int status) {
   if (status != NUICE_OK) throw Error(static_cast<ErrorCode>(status), nuice_error_text());
 }
@@ -31,7 +32,7 @@ bool is_active(nuice_request request) {
   return under_way != 0;
 }
 
-/// Whether it was active and is complete now.
+/// Returns whether the exchange was active and is complete now.
 bool ends_now(nuice_request request) {
   if (!is_active(request)) return false;
   int done = 0;
@@ -39,7 +40,8 @@ bool ends_now(nuice_request request) {
   return done != 0;
 }
 
-/// Tests all that are active; at_end(i) for those that complete. Returns how many are left.
+/// Tests all active exchanges, and calls at_end(i) for those that complete. Returns how many are still
+/// active.
 template <typename AtEnd>
 int look(std::span<const nuice_request> requests, AtEnd&& at_end) {
   int num_left = 0;

@@ -14,7 +14,8 @@ struct nuice_received {
 namespace nuice::capi {
 namespace {
 
-/// What is wrong with the arguments is left to the call, where all ranks hear of it, as a message to no rank.
+/// Runs a sparse exchange. Errors in the arguments become a message to no rank, so that the call reports them
+/// on all ranks.
 template <typename List>
 int run_sparse(MPI_Comm comm, nuice_received** received, List&& list) {
   return guarded_mpi([&] {

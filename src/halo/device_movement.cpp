@@ -45,7 +45,7 @@ device::Location place_of(std::span<const Field> fields, Values (*values_of)(con
   return all;
 }
 
-/// Entries as units.
+/// Returns a copy of whole entries, expressed in units of up to 16 bytes.
 device::IndexedCopy copy_of(const device::Location& at, const std::byte* owned, std::int64_t entry_bytes,
                             std::span<const LocalIndex> entries) {
   auto unit = std::gcd(static_cast<std::uint64_t>(entry_bytes), std::uint64_t{device::unit_sizes.back()});
@@ -62,7 +62,7 @@ device::IndexedCopy copy_of(const device::Location& at, const std::byte* owned, 
   return {at, const_cast<std::byte*>(owned), static_cast<std::size_t>(unit), std::move(index)};
 }
 
-/// So that units of every size may lie there.
+/// Rounds up, so that units of every size are aligned there.
 std::size_t next_begin(std::size_t end) { return (end + 15) / 16 * 16; }
 
 }  // namespace
@@ -141,7 +141,7 @@ void DeviceMovement::move_here(const Pattern& pattern, std::span<const Field> fi
   pattern_.ghosts = pattern.ghosts;
   pattern_.owners = pattern.owners;
   pattern_.needers = pattern.needers;
-  std::vector<LocalIndex> entries;  // each once
+  std::vector<LocalIndex> entries;  // each entry once
   if (owned_are_there) {
     entries = pattern.needers.values;
     std::ranges::sort(entries);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What movement.hpp does, for values in a device's memory:
+// Moves values like movement.hpp, for values in a device's memory:
 //
-//   gather:     a kernel for each field packs its messages on the device, which the exchange carries
-//   otherwise:  (scatter, or fields that travel shorter) values that are sent or combined come to the host, where movement.hpp does what
-//               it always does, so a result is that of the host bit for bit; then they go back
+// * A gather: one kernel per field packs its messages on the device, from where the exchange sends them.
+// * A scatter, or a gather of fields that are sent in fewer bytes: values to be sent or combined are copied
+//   to the host, where movement.hpp handles them, so the result is the host's, bit for bit. Then they are
+//   copied back.
 #pragma once
 
 #include <memory>
@@ -15,14 +16,16 @@
 
 namespace nuice::mpi {
 
-/// Whether any values of a field lie on a device. A driver that cannot be asked counts as one; of() throws its error.
+/// Returns whether any values of a field lie on a device. If a driver's query fails, returns true; of() then
+/// throws the driver's error.
 template <typename Field>
 bool any_on_device(std::span<const Field> fields);
 
 class DeviceMovement {
  public:
-  /// Null where movement.hpp does it all. Requires checked fields; appends one FieldBytes for each. The pattern must outlive this.
-  /// Throws Error invalid_argument where the values lie on several devices, or those of one kind not in one place.
+  /// Returns null if movement.hpp can do everything. Requires checked fields; appends one FieldBytes for
+  /// each. The pattern must live as long as this object. Throws Error invalid_argument if values lie on
+  /// several devices, or if owned (or ghost) values do not all lie in one place.
   template <typename Field>
   static std::unique_ptr<DeviceMovement> of(const Pattern& pattern, std::span<const Field> fields,
                                             std::vector<FieldBytes>& bytes, Rank rank);
@@ -30,15 +33,17 @@ class DeviceMovement {
   std::byte* messages() {
     return packs_there_ ? static_cast<std::byte*>(packed_.get()) : movement_.messages.data();
   }
-  /// Where ghosts of field f are sent from or received to.
+  /// Returns where ghosts of field f are sent from or received to.
   template <typename Byte>
   Byte* travelling(std::size_t f, Byte* ghosts) {
     if (packs_there_) return ghosts;
     return mpi::travelling<Byte>(movement_, f, ghosts_.empty() ? ghosts : ghosts_[f].here);
   }
-  /// After what `stream` was given so far. Returns a stream after which the messages are packed.
+  /// Packs the messages after all work given to `stream` so far. Returns a stream after whose work the
+  /// messages are packed.
   device::Handle pack(device::Handle stream);
-  /// Once all has come; after what `stream` was given so far. waits: the processor does, not the stream.
+  /// Unpacks what has been received, after all work given to `stream` so far. waits: the processor waits for
+  /// the copies, otherwise `stream` does.
   void unpack(device::Handle stream, bool waits);
 
  private:
@@ -68,12 +73,14 @@ class DeviceMovement {
   device::Event over_;
   bool is_gather_;
   bool packs_there_ = false;
-  device::DeviceMemory packed_;  // if so
-  device::PinnedMemory memory_;  // else: the entries that others need, or contribute to, and the ghosts
-  Pattern pattern_;              // of these entries
+  device::DeviceMemory packed_;  // used if packs_there_
+  device::PinnedMemory memory_;  // otherwise: the entries that other ranks need or contribute to, and the
+                                 // ghosts
+  Pattern pattern_;              // of the entries in memory_
   Movement movement_;
-  std::vector<OwnedValues> owned_;   // by field; empty where they lie on the host
-  std::vector<GhostValues> ghosts_;  // likewise, or where the exchange takes them from the device
+  std::vector<OwnedValues> owned_;   // by field; empty if they lie on the host
+  std::vector<GhostValues> ghosts_;  // by field; empty if they lie on the host, or if the exchange reads them
+                                     // on the device
 };
 
 }  // namespace nuice::mpi

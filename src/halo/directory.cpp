@@ -28,7 +28,7 @@ Lists group_by_registrar(std::span<const GlobalIndex> indices, Rank num_ranks) {
   return group(ranks, indices);
 }
 
-/// By ascending index. Throws Error for one that two ranks own.
+/// Returns the registrations by ascending index. Throws Error if two ranks own an index.
 std::vector<Registration> sorted_registrations(const Lists& incoming) {
   std::vector<Registration> all;
   all.reserve(incoming.values.size());
@@ -68,7 +68,8 @@ std::vector<Rank> find_in_directory(const Communicator& comm, std::span<const Gl
 
   std::vector<Rank> owners;
   all_or_none(comm, [&] {
-    // Answers come by ascending registrar, like the questions went; within one, in the order of the questions.
+    // Answers come by ascending registrar, as the questions were sent. The answers of one registrar are in
+    // the order of its questions.
     std::vector<std::size_t> next(static_cast<std::size_t>(comm.num_ranks()), 0);
     for (std::size_t p = 0; p < answers.num_partners(); ++p)
       next[static_cast<std::size_t>(answers.ranks[p])] = answers.begin[p];

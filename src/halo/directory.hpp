@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A directory of owners, spread over the ranks: global index g is registered with rank hash(g) mod num_ranks,
-// and a rank that wants to know asks there. A hash, because indices may be sparse and owners may cluster.
+// A directory of owners, distributed over the ranks. Global index g is registered with rank hash(g) mod
+// num_ranks, and ranks that look for its owner ask that rank. A hash is used because indices may be sparse
+// and owners may cluster.
 //
-// Cost: three exchanges, of 8 bytes per owned index, per question and per answer; memory O(own + asked here).
+// Cost: three exchanges, of 8 bytes per owned index, per question and per answer. Memory: O(own indices +
+// questions answered here).
 #pragma once
 
 #include <span>
@@ -14,8 +16,8 @@
 
 namespace nuice::mpi {
 
-/// Collective. owned: what this rank owns. The owners of `wanted`, no_rank for what no rank owns.
-/// Throws Error invalid_argument, on all ranks, with an index that two ranks own.
+/// Collective. Returns the owners of `wanted`; no_rank for an index that no rank owns. owned: what this rank
+/// owns. Throws Error invalid_argument on all ranks, naming an index that two ranks own.
 std::vector<Rank> find_in_directory(const Communicator& comm, std::span<const GlobalIndex> owned,
                                     std::span<const GlobalIndex> wanted);
 

@@ -36,8 +36,9 @@ Halo::Halo(MPI_Comm parent, const Ownership& ownership, std::span<const GlobalIn
   state.require_same_size(entry_bytes);
   state.pattern = std::make_shared<const Pattern>(
       inspect(*state.comm, ownership, needed, entry_bytes, options, state.plan));
-  // The requests are a scatter of indices, so that their plan serves values in both directions. But what keeps links free
-  // one way need not do so on the way back, so with a network the gather is what is planned.
+  // The requests are a scatter of indices, so their plan can carry values in both directions. But a schedule
+  // that keeps links free in one direction need not do so in the other. With a network, therefore, the gather
+  // is planned.
   if (options.topology.empty()) {
     state.once_per_host = OncePerHost::of(*state.comm, *state.pattern, options, entry_bytes);
     return;
@@ -93,7 +94,7 @@ void Halo::agree(const Outcome& wrong, std::int64_t value, const std::string& wh
 void Halo::refuse(const Error& why) const {
   const Communicator& comm = *state().comm;
   const Error named(why.code(), rank_name(comm.rank()) + ": " + why.what());
-  mpi::agree(comm, named);  // as check_fields() of the others
+  mpi::agree(comm, named);  // matches check_fields() of the other ranks
   throw Error(named);
 }
 
@@ -110,7 +111,8 @@ void Halo::State::require_same_size(Bytes entry_bytes) const {
   });
 }
 
-/// On all ranks the values must lie on the host, and contributions may only be combined on their way where the order does not matter.
+/// Values may be shared only if they lie on the host on all ranks. Contributions may be combined on the
+/// carrier only if their order does not matter.
 template <typename Field>
 bool Halo::State::shares_with(std::span<const Field> fields) const {
   if (!once_per_host) return false;

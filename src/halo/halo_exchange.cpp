@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The executor: pack, let the messages go, unpack or combine.
+// The executor: packs, starts the messages, and unpacks or combines what arrives.
 #include "halo/halo_state.hpp"
 #include "nuice/core/error.hpp"
 
@@ -15,7 +15,7 @@ HaloExchange::State& HaloExchange::state() const {
   return *state_;
 }
 
-/// What its device's driver returns is an error of all ranks, as within an exchange.
+/// Reports an error of this rank's device driver to all ranks, like an error within an exchange.
 template <typename Act>
 void HaloExchange::State::with_device(Act&& act) {
   try {

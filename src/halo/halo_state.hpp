@@ -18,15 +18,16 @@ struct Halo::State {
   std::shared_ptr<const Communicator> comm;
   std::shared_ptr<const Pattern> pattern;
   std::optional<Plan> plan;
-  std::shared_ptr<OncePerHost> once_per_host;  // or nothing, where it does not pay
-  bool plan_is_of_scatter = true;              // else of the gather; the other direction is its reverse
+  std::shared_ptr<OncePerHost> once_per_host;  // null if sharing does not pay
+  bool plan_is_of_scatter = true;              // false: the plan is of the gather; the other direction is its
+                                               // reverse
 
-  /// Collective. Throws Error mismatch where the ranks' bytes per entry differ.
+  /// Collective. Throws Error mismatch if the bytes per entry differ between ranks.
   void require_same_size(Bytes entry_bytes) const;
-  /// Collective. Whether values of these fields cross once per host.
+  /// Collective. Whether values of these fields cross the network once per host.
   template <typename Field>
   bool shares_with(std::span<const Field> fields) const;
-  /// Collective.
+  /// Collective. Makes an exchange of these fields.
   template <typename Field>
   std::unique_ptr<HaloExchange::State> bind(std::span<const Field> fields);
 };
@@ -34,13 +35,13 @@ struct Halo::State {
 struct HaloExchange::State {
   std::shared_ptr<const Pattern> pattern;
   Movement movement;
-  std::unique_ptr<DeviceMovement> on_device;  // instead, where its values lie on a device
+  std::unique_ptr<DeviceMovement> on_device;  // used instead of `movement` if values lie on a device
   PlanInfo info;
   double wire_roundoff = 0;
   bool under_way = false;               // a second start() must not pack into buffers that are being sent
-  std::shared_ptr<OncePerHost> shared;  // which `both` needs
-  std::unique_ptr<OncePerHost::Bound> both;  // instead of movement and exchange
-  std::optional<Exchange> exchange;          // last, as it must end before the buffers do
+  std::shared_ptr<OncePerHost> shared;  // keeps alive what `both` needs
+  std::unique_ptr<OncePerHost::Bound> both;  // used instead of movement and exchange
+  std::optional<Exchange> exchange;          // last member, because it must end before the buffers are freed
 
   template <typename Act>
   void with_device(Act&& act);

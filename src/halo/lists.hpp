@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers by partner. Lists of them are what the ranks send each other while a halo is made: requests, look-ups, answers.
-// Plans find out which rank sends to which, so the library carries its own set-up.
+// Lists of numbers by partner. While a halo is made, ranks send each other such lists: requests, look-ups and
+// answers. Plans find out which rank sends to which, so the library's own exchanges carry them.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace nuice::mpi {
 
-/// For or from ranks[p]: values[begin[p] .. begin[p + 1]). Ranks ascend.
+/// The list for or from ranks[p] is values[begin[p] .. begin[p + 1]). Ranks ascend.
 template <typename Value>
 struct ListsOf {
   std::vector<Rank> ranks;
@@ -24,7 +24,7 @@ struct ListsOf {
   std::span<const Value> list(std::size_t partner) const {
     return {values.data() + begin[partner], size(partner)};
   }
-  /// What a message to or from each of them has, with a number of bytes for each value.
+  /// Returns the partners with the bytes of each list, for `bytes` bytes per value.
   std::vector<Partner> messages(Bytes bytes) const {
     std::vector<Partner> all;
     for (std::size_t p = 0; p < num_partners(); ++p)
@@ -34,10 +34,10 @@ struct ListsOf {
 };
 using Lists = ListsOf<std::int64_t>;
 
-/// Puts values[i] on the list for ranks[i]; within a list they keep their order.
+/// Puts values[i] on the list for ranks[i]. Within a list the order is kept.
 Lists group(std::span<const Rank> ranks, std::span<const std::int64_t> values);
 
-/// Collective. A plan that carries these lists, made for a number of bytes a value.
+/// Collective. Makes a plan that carries these lists with value_bytes bytes per value.
 template <typename Value>
 Plan plan_for(const Communicator& comm, const ListsOf<Value>& outgoing, Bytes value_bytes,
               const PlanOptions& options) {
@@ -46,10 +46,10 @@ Plan plan_for(const Communicator& comm, const ListsOf<Value>& outgoing, Bytes va
   return Plan(comm.get(), destinations, options);
 }
 
-/// Collective. What all ranks have put on their lists for this one. `plan` is plan_for() the same lists and bytes.
+/// Collective. Returns the lists of all ranks for this rank. `plan` is plan_for() the same lists and bytes.
 Lists exchange_lists(const Communicator& comm, Plan& plan, Bytes value_bytes, const Lists& outgoing);
 
-/// Collective. The same with a plan of its own.
+/// Collective. Makes a plan for this exchange only.
 Lists exchange_lists(const Communicator& comm, const Lists& outgoing);
 
 }  // namespace nuice::mpi

@@ -39,7 +39,8 @@ void check_all(const Pattern& pattern, std::span<const Field> fields, Rank rank)
   }
 }
 
-/// use(field, partner, place of the field's values in the messages), for the ranks that need owned entries.
+/// Calls use(movement, field, entries of a partner, place of the field's values in the messages) for the
+/// ranks that need owned entries.
 template <typename Field, typename Use>
 Movement lay_out(const Pattern& pattern, std::span<const Field> fields, std::vector<FieldBytes>& all,
                  Use&& use) {
@@ -68,12 +69,12 @@ Movement lay_out(const Pattern& pattern, std::span<const Field> fields, std::vec
   return movement;
 }
 
-/// The size is a constant where it is a usual one: then the copy is a move, and no call.
+/// Packs entries of a size known at compile time: the copy is then a move instead of a call.
 template <std::size_t Size>
 void pack_fixed(const Pack& pack) {
   std::byte* to = pack.to;
-  const std::byte* const from =
-      pack.from;  // bytes are written, which might be pack's own as far as the compiler knows
+  // A local pointer, because the compiler must assume that the bytes written may overlap `pack`.
+  const std::byte* const from = pack.from;
 #pragma GCC unroll 4
   for (const LocalIndex entry : pack.entries) {
     std::memcpy(to, from + static_cast<std::size_t>(entry) * Size, Size);
@@ -117,8 +118,8 @@ std::size_t doubles_in(std::size_t entries, std::int64_t entry_bytes) {
   return entries * (static_cast<std::size_t>(entry_bytes) / sizeof(double));
 }
 
-/// Contributions that travelled shorter are combined from where they are doubles again. There is a combine for each needer of
-/// each field.
+/// Redirects the combines of fields that were sent in fewer bytes to memory where their values are doubles
+/// again. There is one combine per needer and field.
 void widen_what_arrives(Movement& movement, std::span<const ScatterField> fields) {
   const std::size_t needers = fields.empty() ? 0 : movement.combines.size() / fields.size();
   const auto bytes_of = [&](std::size_t at) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What happens to owned values before they go to the ranks that need them, or when contributions come back from there.
+// Packs owned values before they are sent to the ranks that need them, and combines contributions that come
+// back.
 //
-// Owned values lie anywhere, so a message of them is packed, field after field; ghosts of one owner lie next to each other in
-// every field, so MPI takes them from there, or puts them there.
+// Owned values may lie anywhere, so they are packed into messages, field after field. The ghosts of one owner
+// are contiguous in every field, so MPI sends and receives them in place.
 #pragma once
 
 #include <span>
@@ -14,7 +15,7 @@
 
 namespace nuice::mpi {
 
-/// Entries of one field that are packed next to each other.
+/// Entries of one field that are packed contiguously.
 struct Pack {
   std::byte* to;
   const std::byte* from;
@@ -32,39 +33,40 @@ struct Combine {
   int components;
 };
 
-/// The pattern and the fields' memory must outlive it.
+/// The copies of one exchange. The pattern and the fields' memory must live as long as this object.
 struct Movement {
   std::vector<std::byte> messages;  // to or from the ranks that need owned entries, back to back
   std::vector<Pack> packs;          // of a gather
   std::vector<Combine> combines;    // of a scatter; by ascending rank within a field
-  // Of fields that travel shorter: their ghosts, as they travel, and what has arrived of contributions, as doubles.
-  std::vector<std::vector<std::byte>> short_ghosts;  // by field; empty for one that travels as it is
+  // For fields that are sent in fewer bytes: their ghosts in the short form, and received contributions as
+  // doubles.
+  std::vector<std::vector<std::byte>> short_ghosts;  // by field; empty for a field sent as it is
   std::vector<std::byte> wide;
-  std::vector<Convert> before;  // ghosts of a scatter, narrowed
-  std::vector<Convert> after;   // what has arrived, widened
+  std::vector<Convert> before;  // narrow the ghosts of a scatter before they are sent
+  std::vector<Convert> after;   // widen what has been received
 
   void pack() const;
   void unpack() const;
 };
 
-/// Bytes of a field in the messages, for Plan::bind().
+/// The bytes of a field in the messages, for Plan::bind().
 struct FieldBytes {
   std::vector<std::int64_t> with_needers;
   std::vector<std::int64_t> offsets;  // in Movement::messages
   std::vector<std::int64_t> with_owners;
 };
 
-/// Throw Error invalid_argument for no field at all, or one with too few values or components.
+/// Throws Error invalid_argument if there is no field, or a field has too few values or components.
 void check_fields(const Pattern& pattern, std::span<const GatherField> fields, Rank rank);
 void check_fields(const Pattern& pattern, std::span<const ScatterField> fields, Rank rank);
 
-/// Where ghosts of field f are sent from or received to: `ghosts`, or as they travel.
+/// Returns where ghosts of field f are sent from or received to: `ghosts`, or their short form.
 template <typename Byte>
 Byte* travelling(Movement& movement, std::size_t f, Byte* ghosts) {
   return movement.short_ghosts[f].empty() ? ghosts : movement.short_ghosts[f].data();
 }
 
-/// Require checked fields. Append one FieldBytes for each.
+/// Requires checked fields. Appends one FieldBytes for each field.
 Movement movement_of(const Pattern& pattern, std::span<const GatherField> fields,
                      std::vector<FieldBytes>& bytes);
 Movement movement_of(const Pattern& pattern, std::span<const ScatterField> fields,

@@ -20,13 +20,13 @@ namespace {
 
 constexpr int index_bits = 32;
 
-/// Of entry `place` of what that rank carries.
+/// Returns the index, in the halo of carriers, of the entry at `place` among those that `carrier` carries.
 GlobalIndex carrier_index(Rank carrier, std::size_t place) {
   return (GlobalIndex{carrier} << index_bits) | static_cast<GlobalIndex>(place);
 }
 Rank carrier_of(GlobalIndex index) { return static_cast<Rank>(index >> index_bits); }
 
-/// This rank's host; only this rank where hosts do not matter.
+/// Returns the ranks of this rank's host; only this rank if the options do not allow sharing.
 std::vector<Rank> host_ranks(const Communicator& comm, const PlanOptions& options) {
   std::vector<Rank> ranks = {comm.rank()};
   const bool no_hosts = options.hosts.empty() || options.hosts == "1" || !options.topology.empty();
@@ -36,7 +36,7 @@ std::vector<Rank> host_ranks(const Communicator& comm, const PlanOptions& option
   return ranks;
 }
 
-/// Ghosts that are owned on other hosts, ascending.
+/// Returns the ghosts that are owned on other hosts, ascending.
 std::vector<GlobalIndex> from_elsewhere(const Pattern& pattern, std::span<const Rank> host) {
   std::vector<GlobalIndex> indices;
   std::size_t ghost = 0;
@@ -58,7 +58,7 @@ std::vector<GlobalIndex> indices_in(const std::vector<std::byte>& bytes) {
 Crossing crossing_of(const Communicator& comm, std::span<const Rank> host,
                      std::span<const std::vector<std::byte>> all) {
   std::vector<GlobalIndex> together;
-  if (host.front() == comm.rank())  // speaks for its host
+  if (host.front() == comm.rank())  // the first rank counts for its host
     for (const auto& bytes : all) std::ranges::copy(indices_in(bytes), std::back_inserter(together));
   std::int64_t counts[] = {static_cast<std::int64_t>(together.size()), 0};
   std::ranges::sort(together);
@@ -79,7 +79,7 @@ PlanOptions inside_options(const PlanOptions& options) {
   return inside;
 }
 
-/// By position in `wanted`, where each is in `all`.
+/// Returns, for each position in `wanted`, its position in `all`.
 std::vector<std::size_t> places_in(std::span<const GlobalIndex> all, std::span<const GlobalIndex> wanted) {
   std::map<GlobalIndex, std::size_t> place;
   for (std::size_t at = 0; at < all.size(); ++at) place[all[at]] = at;
@@ -90,7 +90,8 @@ std::vector<std::size_t> places_in(std::span<const GlobalIndex> all, std::span<c
 
 }  // namespace
 
-/// Every rank of the host comes to the same carriers: the needer that carries the fewest so far, index by index.
+/// Chooses carriers, the same on every rank of the host: index by index, the needer that carries the fewest
+/// entries so far.
 OncePerHost::Lists OncePerHost::lists_of(const Communicator& comm, const Pattern& pattern,
                                          std::span<const Rank> host,
                                          std::span<const std::vector<std::byte>> all) {
@@ -147,7 +148,7 @@ OncePerHost::OncePerHost(const Communicator& comm, const Pattern& pattern, const
   };
   PlanOptions network = options;
   network.once_per_host = false;
-  network.environment = false;  // what it says is in the options already
+  network.environment = false;  // the options already include the environment's
   network_.emplace(comm.get(), Ownership::function(owned, owner), lists.network, network, entry_bytes);
   std::vector<GlobalIndex> numbers;
   for (std::size_t place = 0; place < lists.carried.size(); ++place)
@@ -228,7 +229,7 @@ OncePerHost::Bound::~Bound() {
   if (state == State::idle) return;
   try {
     wait();
-  } catch (const Error&) {  // no one is left to report it to
+  } catch (const Error&) {  // no caller is left to report it to
   }
 }
 
@@ -250,7 +251,7 @@ void OncePerHost::Bound::end() {
   for (const EntryCopy& copy : after) copy.run();
 }
 
-/// Idle: the first one says that it was not started.
+/// If the exchange is idle, first->test() throws that it was not started.
 bool OncePerHost::Bound::test() {
   if (state != State::in_second) {
     if (!first->test()) return false;

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A value that several ranks of a host need crosses the network once.
+// Lets a value that several ranks of a host need cross the network only once.
 //
-//   gather:   one of them, its carrier, gets it (network); the others get it from the carrier (inside)
-//   scatter:  contributions go to the carrier, which adds them up (inside); the sum goes to the owner (network)
+// * gather: one of these ranks, the carrier, receives the value (halo `network`); the others get it from the
+//   carrier (halo `inside`).
+// * scatter: contributions go to the carrier, which sums them (halo `inside`); the sum goes to the owner
+//   (halo `network`).
 //
-// Both are halos on the same communicator. An entry needed by one rank of the host only, or owned on the host, goes from rank
-// to rank as ever. Carriers are chosen so that all ranks of a host carry about equally many.
-// Cost: ranks of a host tell each other which ghosts they have from elsewhere; two more plans. An exchange copies ghosts once.
+// Both halos use the same communicator. An entry needed by only one rank of the host, or owned on the host,
+// is sent directly. Carriers are chosen so that all ranks of a host carry about the same number of entries.
+//
+// Cost: the ranks of a host tell each other their ghosts that are owned on other hosts; two more plans. Each
+// exchange copies ghosts once more.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +25,7 @@
 
 namespace nuice::mpi {
 
-/// Entries that cross the network in an exchange, of all ranks together.
+/// The number of entries that cross the network in an exchange, over all ranks.
 struct Crossing {
   std::int64_t every_time = 0;
   std::int64_t once_per_host = 0;
@@ -30,11 +34,11 @@ struct Crossing {
 
 class OncePerHost {
  public:
-  /// Collective. Nothing where it would not pay, or the options do not want it.
+  /// Collective. Returns null if sharing would not pay, or if the options disable it.
   static std::unique_ptr<OncePerHost> of(const Communicator& comm, const Pattern& pattern,
                                          const PlanOptions& options, Bytes entry_bytes);
 
-  /// The exchange of both halos, one after the other.
+  /// The exchanges of both halos, one after the other.
   struct Bound;
   template <typename Field>
   std::unique_ptr<Bound> bind(std::span<const Field> fields);
@@ -42,12 +46,13 @@ class OncePerHost {
   const Crossing& crossing() const { return crossing_; }
 
  private:
-  /// Which ghosts this rank gets from where.
+  /// The ghosts of this rank, by where they come from.
   struct Lists {
-    std::vector<GlobalIndex> network;        // needed from their owners
-    std::vector<GlobalIndex> carried;        // of these, those that others of the host get from here
-    std::vector<GlobalIndex> inside;         // needed from carriers: carrier_index()
-    std::vector<GlobalIndex> inside_ghosts;  // the same entries
+    std::vector<GlobalIndex> network;        // received from their owners
+    std::vector<GlobalIndex> carried;        // of these, the ghosts that other ranks of the host get from
+                                             // this rank
+    std::vector<GlobalIndex> inside;         // received from carriers, as carrier_index()
+    std::vector<GlobalIndex> inside_ghosts;  // the same entries as global indices
   };
   OncePerHost(const Communicator& comm, const Pattern& pattern, const PlanOptions& options, Bytes entry_bytes,
               const Lists& lists, const Crossing& crossing);
@@ -57,43 +62,44 @@ class OncePerHost {
   Crossing crossing_;
   std::optional<Halo> network_;
   std::optional<Halo> inside_;
-  // Places among this rank's ghosts, and among those of network_.
+  // Places among this rank's ghosts, except for carried_: places among the ghosts of network_.
   std::vector<std::size_t> of_network_;  // by ghost of network_
   std::vector<std::size_t> of_inside_;   // by ghost of inside_
-  std::vector<std::size_t> carried_;     // by owned entry of inside_: a ghost of network_
+  std::vector<std::size_t> carried_;     // by owned entry of inside_
 };
 
-/// Copies of whole entries.
+/// A copy of whole entries.
 struct EntryCopy {
   std::byte* to;
   const std::byte* from;
   std::size_t entry_bytes;
   const std::vector<std::size_t>* places;
-  bool to_places;  // to[places[i]] = from[i], or to[i] = from[places[i]]
+  bool to_places;  // true: to[places[i]] = from[i]; false: to[i] = from[places[i]]
   void run() const;
 };
 
 /// Two halo exchanges, one after the other.
 ///
-///   state      ends with                     does                        next state
-///   idle       start()                       before, starts the first    in_first
-///   in_first   the first one is complete     between, starts the second  in_second
-///   in_second  the second one is complete    after                       idle
+///   state      ends when                       action                      next state
+///   idle       start() is called               before, starts the first    in_first
+///   in_first   the first one is complete       between, starts the second  in_second
+///   in_second  the second one is complete      after                       idle
 struct OncePerHost::Bound {
   enum class State : std::uint8_t { idle, in_first, in_second };
-  std::vector<std::vector<std::byte>> memory;  // ghosts of both halos, and what is carried
-  std::vector<EntryCopy> before;               // the first exchange
+  std::vector<std::vector<std::byte>> memory;  // ghosts of both halos, and the carried values
+  std::vector<EntryCopy> before;               // copied before the first exchange
   std::vector<EntryCopy> between;
   std::vector<EntryCopy> after;
   std::optional<HaloExchange> first;
   std::optional<HaloExchange> second;
   State state = State::idle;
 
-  ~Bound();  ///< Finishes it first: others may be waiting for what this rank still has to send.
+  ~Bound();  ///< Finishes the exchange first: other ranks may wait for messages that this rank still has to
+             ///< send.
   void start();
   bool test();
   void wait();
-  /// Throws Error state while it is active.
+  /// Throws Error state while the exchange is active.
   void free();
 
  private:

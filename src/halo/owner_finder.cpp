@@ -16,7 +16,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// 64 bits that differ, in all likelihood, where the numbers differ.
+/// Returns 64 bits that almost certainly differ if the numbers differ.
 template <typename Number>
 std::uint64_t fingerprint(const std::vector<Number>& numbers) {
   std::uint64_t hash = mix64(numbers.size());
@@ -41,7 +41,8 @@ OwnerFinder::OwnerFinder(const Communicator& comm, const Ownership& ownership)
   });
 }
 
-/// What is replicated must be equal: its kind and, by fingerprint, its numbers.
+/// Checks that the replicated part of the ownership is the same on all ranks: its kind and, by fingerprint,
+/// its numbers.
 void OwnerFinder::require_same_kind() const {
   const auto hash = fingerprint(ownership_.begins_) ^ fingerprint(ownership_.owners_);
   const std::array<std::uint64_t, 2> mine = {static_cast<std::uint64_t>(ownership_.kind_), hash};
@@ -90,7 +91,7 @@ OwnedIndices OwnerFinder::owned() {
     const auto rank = static_cast<std::size_t>(comm_.rank());
     const GlobalIndex begin = ownership_.begins_[rank];
     const GlobalIndex end = ownership_.begins_[rank + 1];
-    // Unsigned, as the distance of two indices may be beyond a signed one.
+    // Unsigned, because the distance of two indices may be too large for a signed integer.
     return {begin, static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(begin), {}};
   }
   if (ownership_.kind_ == Ownership::Kind::array && listed_.empty())
@@ -101,7 +102,8 @@ OwnedIndices OwnerFinder::owned() {
   return {0, list.size(), list};
 }
 
-/// Not for Kind::list. The result is a rank or not; the caller looks.
+/// Returns the owner by rule; not for Kind::list. The result may be no valid rank, which the caller must
+/// check.
 Rank OwnerFinder::owner(GlobalIndex index) const {
   if (ownership_.kind_ == Ownership::Kind::function) return ownership_.owner_(index);
   if (ownership_.kind_ == Ownership::Kind::array) {

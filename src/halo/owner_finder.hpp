@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which rank owns a global index, for every kind of Ownership.
+// Finds which rank owns a global index, for every kind of Ownership.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 
 namespace nuice::mpi {
 
-/// A rank's entries by local index: `count` of them from `first` on, or those of the list if there is one.
+/// A rank's entries by local index: `count` of them from `first` on, or the entries of `list` if it is not
+/// empty.
 struct OwnedIndices {
   GlobalIndex first = 0;
   std::uint64_t count = 0;
@@ -21,13 +22,13 @@ struct OwnedIndices {
 
 class OwnerFinder {
  public:
-  /// Collective. Throws Error, on all ranks, where the ranks' ownership does not fit together.
+  /// Collective. Throws Error on all ranks if the ranks' ownership does not fit together.
   OwnerFinder(const Communicator& comm, const Ownership& ownership);
 
-  /// Of this rank. A list is one of the Ownership, or one that is made in the first call.
+  /// Returns this rank's entries. A list refers to the Ownership, or to memory filled in the first call.
   OwnedIndices owned();
-  /// Collective. The owner of each of these indices. Throws Error invalid_argument, on all ranks, naming rank and
-  /// index, for one that no rank owns.
+  /// Collective. Returns the owner of each of these indices. Throws Error invalid_argument on all ranks,
+  /// naming rank and index, if no rank owns an index.
   std::vector<Rank> owners(std::span<const GlobalIndex> indices) const;
 
  private:
@@ -38,10 +39,10 @@ class OwnerFinder {
 
   const Communicator& comm_;
   const Ownership& ownership_;
-  std::vector<GlobalIndex> listed_;  // of an array of owners
+  std::vector<GlobalIndex> listed_;  // this rank's entries, for an array of owners
 };
 
-/// One of the pair is repeated; nullopt if all differ.
+/// Returns an index that occurs more than once; nullopt if all differ.
 std::optional<GlobalIndex> repeated(std::vector<GlobalIndex> indices);
 
 }  // namespace nuice::mpi

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The inspector:
+// The inspector, in three steps:
 //
-//   ghosts = distinct needed indices that are not owned here, by owner    (owners: see owner_finder.hpp)
-//   requests: each owner is sent the indices of its ghosts here           (a plan finds the sources)
-//   needers = the requests that came, as local indices
+// * ghosts = distinct needed indices that are not owned here, by owner (owner_finder.hpp finds the owners)
+// * requests: each owner is sent the indices of its ghosts here; a plan finds the sources
+// * needers = the received requests as local indices
 #include "halo/pattern.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ void add_owned(Pattern& pattern, const OwnedIndices& owned) {
   if (!std::ranges::is_sorted(owned.list)) std::ranges::sort(pattern.places, {}, &Pattern::Place::index);
 }
 
-/// Ascending, each once, without those that have a place already.
+/// Returns the needed indices ascending, each once, without the indices that have a place already.
 std::vector<GlobalIndex> foreign(const Pattern& pattern, std::span<const GlobalIndex> needed) {
   std::vector<GlobalIndex> indices(needed.begin(), needed.end());
   std::ranges::sort(indices);
@@ -58,7 +58,8 @@ void add_ghosts(Pattern& pattern, Lists requests) {
   std::ranges::sort(pattern.places, {}, &Pattern::Place::index);
 }
 
-/// Requests for what is not owned here come from an owner function that two ranks answer differently.
+/// Converts requests to local indices. A request for an index that is not owned here means that two ranks'
+/// owner functions differ.
 EntryLists to_local(const Pattern& pattern, const Lists& requests, Rank rank) {
   EntryLists needers{.ranks = requests.ranks, .begin = requests.begin, .values = {}};
   needers.values.reserve(requests.values.size());
@@ -78,7 +79,7 @@ EntryLists to_local(const Pattern& pattern, const Lists& requests, Rank rank) {
 
 LocalIndex Pattern::find(GlobalIndex index) const {
   if (first_owned) {
-    // Unsigned, as in owned(): what lies before the first is far behind the last then.
+    // Unsigned, as in owned(): an index before the first one becomes a very large place.
     const auto place = static_cast<std::uint64_t>(index) - static_cast<std::uint64_t>(*first_owned);
     if (place < static_cast<std::uint64_t>(num_owned)) return static_cast<LocalIndex>(place);
   }

@@ -17,12 +17,13 @@ double load(const std::byte* at) {
   return value;
 }
 
-/// Adding just below half of the last place that is kept, and that place's bit, rounds ties to even. A double is first rounded
-/// to a float, which may turn what is next to a tie into one: an error of 2^-8 (1 + 2^-16) at most.
+/// Rounds ties to even: adds just below half of the last kept place, plus the bit of that place. A double is
+/// first rounded to a float, which may turn a value next to a tie into a tie: the error is at most 2^-8 (1 +
+/// 2^-16).
 Half to_half(double value) {
   const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
   const std::uint32_t rounded = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
-  return static_cast<Half>(std::isnan(value) ? (bits >> 16) | 0x40U : rounded);  // a NaN stays one
+  return static_cast<Half>(std::isnan(value) ? (bits >> 16) | 0x40U : rounded);  // a NaN stays a NaN
 }
 
 double from_half(Half half) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Doubles on their way as something shorter. Rounded to the nearest, ties to even; what is too large becomes an infinity.
+// Sends doubles as shorter numbers. Values are rounded to the nearest, ties to even; values that are too
+// large become infinite.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +10,10 @@
 
 namespace nuice::mpi {
 
-/// Bytes of a field's entry in messages.
+/// Returns the bytes of a field's entry in messages.
 std::size_t wire_bytes(Wire wire, std::int64_t entry_bytes);
 
-/// `count` doubles that lie next to each other; they need not be aligned.
+/// A conversion of `count` contiguous doubles, which need not be aligned.
 struct Convert {
   Wire wire;
   std::byte* to;
@@ -23,7 +24,7 @@ struct Convert {
 void narrow(const Convert& values);
 void widen(const Convert& values);
 
-/// Of the entries named, each with that many components.
+/// Narrows the given entries, each with `components` doubles.
 void narrow_entries(Wire wire, std::byte* to, const std::byte* from, std::span<const LocalIndex> entries,
                     std::size_t components);
 

@@ -10,7 +10,8 @@
 namespace nuice::mpi {
 namespace {
 
-// On a communicator of the user's MPI's own, which nothing watches.
+// Collective operations of MPI itself on a user's communicator, without the checks for deaths and timeouts
+// that Communicator has.
 void all_reduce(MPI_Comm comm, const void* in, void* out, int count, MPI_Datatype type, MPI_Op op) {
   must(MPI_Allreduce(in, out, count, type, op, comm), "MPI_Allreduce");
 }
@@ -20,7 +21,7 @@ void broadcast(MPI_Comm comm, void* data, int count, MPI_Datatype type, Rank roo
 Rank place_in(MPI_Comm comm) { return rank_in(comm); }
 Rank place_in(const Communicator& comm) { return comm.rank(); }
 
-/// Collective. That rank's text, on all ranks.
+/// Collective. Sends the text of rank `root` to all ranks.
 template <typename Comm>
 void broadcast_text(const Comm& comm, std::string& text, Rank root) {
   auto length = static_cast<int>(text.size());

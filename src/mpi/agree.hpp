@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// nuice/mpi/agree.hpp on the library's own communicators, which may watch (collective.hpp).
+// nuice/mpi/agree.hpp for the library's own communicators, which may watch for deaths and timeouts
+// (collective.hpp).
 #pragma once
 
 #include <string>

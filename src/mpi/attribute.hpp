@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is kept with a communicator of the user's, as long as that lives: one object of each type.
+// Objects that are kept with a user's communicator until it is freed: one object of each type.
 #pragma once
 
 #include <mpi.h>
@@ -12,7 +12,8 @@
 
 namespace nuice::mpi {
 
-/// What is remembered of a communicator holds until an object of that type goes.
+/// The number of objects of this type that MPI has deleted. A remembered object is valid only while this
+/// number stays the same.
 template <typename Object>
 inline std::atomic<unsigned> num_deleted_attributes = 0;
 
@@ -31,7 +32,7 @@ int attribute_key() {
   return key;
 }
 
-/// Null: there is none.
+/// Returns null if the communicator has no such object.
 template <typename Object>
 Object* find_attribute(MPI_Comm comm) {
   void* value = nullptr;
@@ -41,8 +42,9 @@ Object* find_attribute(MPI_Comm comm) {
   return found != 0 ? static_cast<Object*>(value) : nullptr;
 }
 
-/// The one that there is, or make()'s, which may be collective: all ranks have one or none has. Throws Error as check_parent(). Of the
-/// communicator that this thread has asked for last MPI is not asked again.
+/// Returns the communicator's object; if there is none, calls make(), which may be collective, because either
+/// all ranks have the object or no rank has. Throws Error as check_parent(). Each thread remembers the
+/// communicator it asked for last, and does not ask MPI about it again.
 template <typename Object, typename Make>
 Object& attribute_of(MPI_Comm comm, Make&& make) {
   struct Last {

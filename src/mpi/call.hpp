@@ -8,24 +8,25 @@
 
 namespace nuice::mpi {
 
-/// "MPI_Barrier: MPI's own text for the code".
+/// Returns "MPI_Barrier: MPI's own text for the code".
 std::string error_text(int code, const char* call);
 
 /// Throws Error mpi with the name of the call and MPI's own text.
 [[noreturn]] void fail(int code, const char* call);
 
-/// The same unless code is MPI_SUCCESS.
+/// Calls fail() unless code is MPI_SUCCESS.
 inline void must(int code, const char* call) {
   if (code != MPI_SUCCESS) [[unlikely]]
     fail(code, call);
 }
 
-/// What the duplication of a communicator returned: its error says that there may be no more of them.
+/// Checks the result of duplicating a communicator. The error adds the hint that MPI may have no more
+/// communicators.
 void must_duplicate(int code);
 
-/// Whether MPI calls are allowed no more: destructors then leave MPI's objects alone.
+/// Whether MPI calls are no longer allowed: destructors then do not free MPI's objects.
 bool is_finalized();
-/// Throws Error state after MPI_Finalize, where MPI itself would end the program.
+/// Throws Error state after MPI_Finalize; MPI itself would end the program.
 void require_running(const char* call);
 
 }  // namespace nuice::mpi

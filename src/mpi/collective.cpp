@@ -12,7 +12,8 @@
 namespace nuice::mpi {
 namespace {
 
-/// Stands in for the caller's memory as long as MPI may touch it; left to MPI when no rank waits any more.
+/// A copy that MPI reads or writes instead of the caller's memory. If the rank stops waiting, leave() leaves
+/// the copy to MPI.
 class Copy {
  public:
   Copy(const void* from, std::int64_t count, MPI_Datatype type)

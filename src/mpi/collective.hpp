@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collective operations that end when a rank dies or does not come, for planning and binding: as MPI's own, but on a
-// communicator that watches (communicator.hpp) the rank looks for deaths and at its watchdog while it waits.
+// Collective operations for planning and binding that end with an error if a rank dies or does not take part.
+// They work like MPI's own, but on a communicator that watches (communicator.hpp) a waiting rank checks for
+// deaths and for its watchdog's limit.
 //
 //   broadcast(comm, &count, 1, MPI_INT, 0);
 //
-// Errors: mpi with the names of the dead where MPI tells of them; timeout after watchdog_s without an end, with the ranks
-// that do not answer. The communicator is then given up: MPI may still be at work on it, and on copies of what was to be
-// sent and received, never on the caller's memory.
-// Cost: where nothing is watched, that of MPI's operation; else a copy of what is sent and received, too.
+// Errors: `mpi` with the names of dead ranks, if MPI reports deaths; `timeout`, with the ranks that do not
+// answer, if the operation has not ended after watchdog_s. The communicator is then given up: MPI may still
+// use it and the internal copies of the data, but never the caller's memory.
+// Cost: on a communicator that does not watch, the cost of MPI's operation; otherwise also a copy of what is
+// sent and received.
 #pragma once
 
 #include <mpi.h>
@@ -19,21 +21,23 @@
 
 namespace nuice::mpi {
 
-/// in may be MPI_IN_PLACE.
+/// `in` may be MPI_IN_PLACE.
 void all_reduce(const Communicator& comm, const void* in, void* out, int count, MPI_Datatype type, MPI_Op op);
 void broadcast(const Communicator& comm, void* data, int count, MPI_Datatype type, Rank root);
-/// `count` elements of each rank.
+/// Gathers `count` elements of each rank.
 void all_gather(const Communicator& comm, const void* in, int count, MPI_Datatype type, void* out);
-/// counts[r] elements of rank r, to begins[r]; begins has the end of the last rank's too.
+/// Gathers counts[r] elements of rank r at begins[r]. `begins` has one more entry: the end of the last rank's
+/// elements.
 void all_gather_v(const Communicator& comm, const void* in, MPI_Datatype type, void* out,
                   std::span<const int> counts, std::span<const int> begins);
-/// The same to one rank only; out, counts and begins matter there.
+/// Like all_gather() and all_gather_v(), but only rank `root` receives; out, counts and begins matter only
+/// there.
 void gather(const Communicator& comm, const void* in, int count, MPI_Datatype type, void* out, Rank root);
 void gather_v(const Communicator& comm, const void* in, int count, MPI_Datatype type, void* out,
               std::span<const int> counts, std::span<const int> begins, Rank root);
-/// Of the sum over all ranks, element r to rank r.
+/// Adds up the vectors of all ranks, which have one element per rank. Rank r gets element r of the sum.
 void reduce_scatter(const Communicator& comm, const void* in, void* out, MPI_Datatype type, MPI_Op op);
-/// Of one message. The memory is the caller's again, whatever happens.
+/// Receives one message. After it returns or throws, MPI no longer uses the memory.
 void receive(const Communicator& comm, void* data, int count, MPI_Datatype type, Rank source, int tag,
              MPI_Status* status = MPI_STATUS_IGNORE);
 

@@ -14,7 +14,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// Those of sessions, which have no MPI_COMM_SELF.
+/// Communicators of MPI sessions. Programs with sessions may have no MPI_COMM_SELF.
 std::mutex mutex_of_sessions;
 std::vector<MPI_Comm> comms_of_sessions;
 
@@ -49,7 +49,8 @@ void check_parent(MPI_Comm parent) {
                 "the communicator is an intercommunicator: make one of both groups by MPI_Intercomm_merge");
 }
 
-/// MPI keeps it with MPI_COMM_WORLD. The same for the whole run, whatever is initialised later.
+/// Returns the same value for the whole run, even if MPI_COMM_WORLD is initialised later. MPI keeps it as an
+/// attribute of MPI_COMM_WORLD.
 int largest_tag() {
   static const int largest = [] {
     void* value = nullptr;
@@ -69,7 +70,7 @@ void take_tags(std::shared_ptr<const Communicator>& comm, int& next_tag, int las
   next_tag = has_more ? next_tag + tags_each : 0;
 }
 
-/// Where MPI leaves the new communicator: on the heap, as it may do so when no rank waits any more.
+/// MPI writes the new communicator to heap memory, because it may do so after this rank has stopped waiting.
 void Communicator::duplicate(MPI_Comm parent, const Communicator* known) {
   if (watches_deaths_) outlive_broken_pipes();
   auto made = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
@@ -99,7 +100,7 @@ Communicator::Communicator(MPI_Comm parent, double watchdog_s, const Communicato
   check_parent(parent);  // before any other call of MPI
   watches_deaths_ = tells_of_deaths();
   duplicate(parent, known);
-  watches_ = true;  // until all know better
+  watches_ = true;  // until all ranks know whether any rank has a limit
   int any = watches_deaths_ || watchdog_s > 0 ? 1 : 0;
   all_reduce(*this, MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX);
   watches_ = any != 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A duplicate of the user's communicator: our messages cannot meet the user's, and errors come back as codes.
+// A duplicate of the user's communicator: messages of the library cannot meet the user's, and errors are
+// returned as codes.
 #pragma once
 
 #include <mpi.h>
@@ -13,12 +14,14 @@ namespace nuice::mpi {
 
 class Communicator {
  public:
-  /// Collective. One whose collective operations (collective.hpp) watch, as this does: for deaths, where MPI tells of them, and
-  /// for that many seconds; 0: no limit. known: another of the same ranks, if there is one, on which to ask which rank does
-  /// not come. Throws Error mpi, with the names of the dead, and timeout; state before MPI_Init or after MPI_Finalize,
-  /// invalid_argument for MPI_COMM_NULL and for an intercommunicator.
+  /// Collective. Makes a communicator whose collective operations (collective.hpp) watch for deaths, if MPI
+  /// reports them, and for a limit of watchdog_s seconds (0: no limit). So does this constructor. known:
+  /// another communicator of the same ranks, if there is one; it is used to find ranks that do not take part.
+  /// Throws Error `mpi` with the names of dead ranks; `timeout`; `state` before MPI_Init or after
+  /// MPI_Finalize; and `invalid_argument` for MPI_COMM_NULL and for an intercommunicator.
   Communicator(MPI_Comm parent, double watchdog_s, const Communicator* known = nullptr);
-  /// Collective. A duplicate of another, made under its watchdog, that watches whatever the limit: set_watchdog().
+  /// Collective. Duplicates another communicator, under the other's watchdog. The duplicate always watches,
+  /// so that set_watchdog() may set a limit later.
   static constexpr struct Watching {
   } watching{};
   Communicator(const Communicator& parent, Watching);
@@ -29,16 +32,17 @@ class Communicator {
   MPI_Comm get() const { return comm_; }
   Rank rank() const { return rank_; }
   Rank num_ranks() const { return num_ranks_; }
-  /// The same on all ranks: some rank has a limit, or MPI tells of deaths.
+  /// Whether some rank has a limit or MPI reports deaths; the same on all ranks.
   bool watches() const { return watches_; }
   bool watches_deaths() const { return watches_deaths_; }
   double watchdog_s() const { return watchdog_s_; }
-  /// Not collective. Something is left on it that no rank waits for: MPI keeps it.
+  /// Not collective. Marks that operations are pending which no rank waits for; MPI keeps the communicator.
   void give_up() const { is_given_up_ = true; }
   bool is_given_up() const { return is_given_up_; }
-  /// Not collective: the limit of this rank's operations from now on.
+  /// Not collective. Sets the limit of this rank's operations from now on.
   void set_watchdog(double seconds) const { watchdog_s_ = seconds; }
-  /// Not collective. Those that share memory with this rank, once they are known (host_ranks.hpp); empty before.
+  /// Not collective. The ranks that share memory with this rank, once they are known (host_ranks.hpp); empty
+  /// before.
   std::vector<Rank>& ranks_of_host() const { return ranks_of_host_; }
 
  private:
@@ -54,26 +58,29 @@ class Communicator {
   mutable std::vector<Rank> ranks_of_host_;
 };
 
-/// Whether there is an MPI_COMM_WORLD; programs may have sessions instead.
+/// Whether there is an MPI_COMM_WORLD; programs may use sessions instead.
 bool has_world();
-/// Whether MPI is there for this communicator, which may be one of a session.
+/// Whether MPI is initialised for this communicator, which may come from a session.
 bool may_be_used(MPI_Comm comm);
-/// For calls that want one and use it for nothing, as MPI_Pack: MPI_COMM_SELF, or without it one of our own.
+/// Returns a communicator for calls that require one without communicating, such as MPI_Pack: MPI_COMM_SELF,
+/// or, if there is none, a communicator of the library.
 MPI_Comm any_comm();
 
 /// Throws Error as Communicator() does.
 void check_parent(MPI_Comm parent);
 
-/// The largest that MPI allows: at least 32,767.
+/// Returns the largest tag that MPI allows: at least 32,767.
 int largest_tag();
-/// For what the ranks of a host tell each other (host_ranks.hpp); the two above are for roll calls (wait.cpp), those below for exchanges.
+/// The tag of messages between the ranks of a host (host_ranks.hpp). The two larger tags are for roll calls
+/// (wait.cpp), smaller tags for exchanges.
 inline int host_tag() { return largest_tag() - 2; }
-/// This one and the next: for finding them.
+/// The first of the two tags with which ranks of a host find each other (meeting.hpp).
 inline int meeting_tag() { return host_tag() - 2; }
 inline int last_exchange_tag() { return meeting_tag() - 1; }
 
-/// Collective. Goes on to the tags of the next exchange, which are next_tag and the two behind it. When there are no more, comm
-/// becomes a duplicate of itself, whose tags are all free: exchanges that hold the old one never meet a new one's messages.
+/// Collective. Moves on to the tags of the next exchange: next_tag and the two that follow. If no tags are
+/// left, comm becomes a duplicate of itself, whose tags are all free. Messages of exchanges that hold the old
+/// communicator never meet those of new exchanges.
 void take_tags(std::shared_ptr<const Communicator>& comm, int& next_tag, int last_tag = last_exchange_tag());
 
 }  // namespace nuice::mpi

@@ -32,7 +32,7 @@ std::vector<Rank> known_dead(MPI_Comm comm) {
   if (MPIX_Comm_failure_get_acked(comm, &dead) != MPI_SUCCESS) return {};
   int count = 0;
   MPI_Group_size(dead, &count);
-  if (count == 0) return {};  // the empty group is MPI's own
+  if (count == 0) return {};  // the empty group belongs to MPI
   std::vector<int> inside(static_cast<std::size_t>(count));
   std::iota(inside.begin(), inside.end(), 0);
   std::vector<Rank> ranks(inside.size());
@@ -49,14 +49,16 @@ bool is_revoked(MPI_Comm comm) {
   return MPIX_Comm_is_revoked(comm, &revoked) == MPI_SUCCESS && revoked != 0;
 }
 
-/// The same; another rank may have revoked the communicator before this one has heard of the death.
+/// Like known_dead(), but waits up to a second if another rank has revoked the communicator before this rank
+/// has heard of the death.
 std::vector<Rank> soon_known_dead(MPI_Comm comm) {
   constexpr double patience_s = 1;
   const double end_s = MPI_Wtime() + patience_s;
   std::vector<Rank> dead = known_dead(comm);
   while (dead.empty() && is_revoked(comm) && MPI_Wtime() < end_s) {
     int flag = 0;
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, any_comm(), &flag, MPI_STATUS_IGNORE);  // lets the news in
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, any_comm(), &flag, MPI_STATUS_IGNORE);  // lets MPI learn of the
+                                                                                    // death
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     dead = known_dead(comm);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which ranks have died, where MPI can tell, and what the others hear of it.
+// Finding out which ranks have died, if MPI reports deaths, and naming these ranks in errors.
 #pragma once
 
 #include <memory>
@@ -12,29 +12,33 @@
 
 namespace nuice::mpi {
 
-/// Whether this MPI lets the others live when a rank dies, and tells them.
+/// Whether this MPI lets other ranks continue when a rank dies, and reports the death to them.
 bool tells_of_deaths();
 
-/// Where MPI tells of deaths: what it writes to the socket of a rank that has died raises SIGPIPE, which ends a process without a
-/// word. Open MPI 5 leaves that signal as it is. Ignores it, unless the program has a handler.
+/// If MPI reports deaths: ignores SIGPIPE, unless the program handles it. Otherwise this signal would end the
+/// process, without an error message, when MPI writes to the socket of a dead rank. Open MPI 5 does not
+/// handle the signal.
 void outlive_broken_pipes();
 
-/// Not collective. The ranks that MPI knows to be dead; none where it does not tell. Where it does, every rank hears of it,
-/// within milliseconds and inside calls of MPI. A few function calls.
+/// Not collective. Returns the ranks that MPI knows to be dead; empty if MPI does not report deaths. If MPI
+/// does, every rank learns of a death within milliseconds, but only inside calls of MPI. Cost: a few function
+/// calls.
 std::vector<Rank> dead_ranks(const Communicator& comm);
 std::vector<Rank> dead_ranks(MPI_Comm comm);
 
-/// The error with the dead, unless it names some already.
+/// Returns the error with the names of dead ranks added, unless it names some already.
 Error naming(const Error& error, const std::vector<Rank>& dead);
-/// Not collective. The error of MPI with the ranks that have died; other errors as they are.
+/// Not collective. Returns an error `mpi` with the names of dead ranks added; other errors unchanged.
 Error with_dead_ranks(const Error& error, const Communicator& comm);
-/// Collective. A duplicate of the user's communicator that watches. An error names the dead, but leaves that as it is.
+/// Collective. Returns a duplicate of the user's communicator that watches. Errors name the dead ranks. The
+/// user's communicator is not changed.
 std::shared_ptr<const Communicator> duplicate(MPI_Comm parent, double watchdog_s,
                                               const Communicator* known = nullptr);
 
-/// Runs what communicates over comm. Errors leave it with the names of the dead. No other rank waits for one that gives up: all look
-/// for deaths themselves (collective.hpp), so nothing is revoked, which other exchanges might not survive (Open MPI 5.0.11 then
-/// ended the program at times: "Send error after request freed").
+/// Runs act(), which communicates over comm, and adds the names of dead ranks to its errors. No other rank
+/// waits for a rank that stops with an error, because all ranks check for deaths themselves (collective.hpp).
+/// So the communicator is not revoked. Other exchanges might not survive that: Open MPI 5.0.11 sometimes
+/// ended the program with "Send error after request freed".
 template <typename Act>
 decltype(auto) naming_dead_ranks(const Communicator& comm, Act&& act) {
   try {

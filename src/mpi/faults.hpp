@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a rank that has failed tells the others, which look for it while they wait for that rank.
+// Sends a rank's error to the other ranks, which check for it while they wait for that rank.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,8 @@
 
 namespace nuice::mpi {
 
-/// What MPI may still read from or write to. Leak checkers find it here.
+/// Keeps memory that MPI may still read or write until the process ends. Leak checkers find it through the
+/// static list.
 template <typename Object>
 void leave_to_mpi(std::unique_ptr<Object> object) {
   struct Left {
@@ -25,11 +26,12 @@ void leave_to_mpi(std::unique_ptr<Object> object) {
 
 class Faults {
  public:
-  /// No other message of comm has this tag.
+  /// The tag must not be used for other messages of comm.
   Faults(std::shared_ptr<const Communicator> comm, int tag) : comm_(std::move(comm)), tag_(tag) {}
 
-  // The communicator is given up, as others may never hear.
-  /// To all others, without waiting for them. Nothing where some rank is known to have failed before.
+  // tell() and hear() give the communicator up, because some ranks may never receive the error.
+  /// Sends the error to all other ranks, without waiting for them. Does nothing if a rank is known to have
+  /// failed before.
   void tell(const Error& error);
   /// Throws the Error of another rank that has failed. Does not wait.
   void hear();
@@ -40,7 +42,7 @@ class Faults {
  private:
   std::shared_ptr<const Communicator> comm_;
   int tag_;
-  bool has_failed_ = false;  // this rank or, as it was heard, another one
+  bool has_failed_ = false;  // this rank or, as it has told this rank, another rank
   Rank heard_from_ = no_rank;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Telling the observer, if there is one.
+// Calls of the observer, if the program has set one.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace nuice::mpi {
 
-/// Null: there is none.
+/// The observer; null if there is none.
 extern std::atomic<const Observer*> current_observer;
 
 inline void observe_begin(Region region, std::int64_t which) {
@@ -24,7 +24,7 @@ inline void observe_end(Region region, std::int64_t which) {
     observer->end(observer->data, region, which);
 }
 
-/// As long as it lives.
+/// Reports the beginning of a region to the observer when constructed, and its end when destroyed.
 class Observed {
  public:
   explicit Observed(Region region, std::int64_t which = 0) : region_(region), which_(which) {

@@ -15,7 +15,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// Between or around the bytes of elements back to back.
+/// Whether an array of elements has bytes between or around them that do not belong to any element.
 bool has_gaps(MPI_Datatype type) {
   const Bytes size = size_of(type);
   MPI_Count lower = 0;
@@ -26,10 +26,10 @@ bool has_gaps(MPI_Datatype type) {
   return lower != 0 || extent != size;
 }
 
-/// Whether MPI packs the bytes of an element, which has no gaps, in the order in which they lie.
+/// Whether MPI packs the bytes of an element without gaps in the order in which they lie in memory.
 bool packs_in_order(MPI_Datatype type) {
   const Bytes size = size_of(type);
-  if (size > 1 << 16) return false;  // two bytes name a place
+  if (size > 1 << 16) return false;  // two bytes encode a position
   std::vector<unsigned char> bytes(static_cast<std::size_t>(size));
   std::vector<unsigned char> packed(bytes.size());
   for (const int shift : {0, 8}) {
@@ -42,15 +42,15 @@ bool packs_in_order(MPI_Datatype type) {
   return true;
 }
 
-/// Or not active, or in error.
+/// Whether a request is complete, inactive or in error.
 bool is_over(MPI_Request request) {
   int complete = 1;
   const int code = MPI_Request_get_status(request, &complete, MPI_STATUS_IGNORE);
   return code != MPI_SUCCESS || complete != 0;
 }
 
-/// Gives those that are to end some time: is_one(index). A moment in which this rank had no core is hardly counted, as the
-/// others may have had none either.
+/// Waits up to time_to_end_s for the requests for which is_one(index) holds. A moment in which this rank had
+/// no core hardly counts, because the other ranks may have had no core either.
 template <typename IsOne>
 void await_if(std::span<MPI_Request> requests, IsOne&& is_one) noexcept {
   constexpr double most_between_looks_s = 0.01;
@@ -62,8 +62,9 @@ void await_if(std::span<MPI_Request> requests, IsOne&& is_one) noexcept {
   }
 }
 
-/// Those that are to be: is_one(index). The last one first: what comes meanwhile goes to the first one that is left, whose message it
-/// is. Else a piece of a message could find the receive of a shorter piece; Open MPI then writes beyond its end.
+/// Cancels the requests for which is_one(index) holds, the last one first. A message that arrives meanwhile
+/// then meets the first remaining receive, to which it belongs. Otherwise a piece of a message could match
+/// the receive of a shorter piece, and Open MPI would write beyond its end.
 template <typename IsOne>
 void cancel_if(std::span<MPI_Request> requests, IsOne&& is_one) noexcept {
   for (std::size_t i = requests.size(); i-- > 0;)
@@ -86,10 +87,10 @@ MPI_Aint extent_of(MPI_Datatype type) {
   return extent;
 }
 
-/// What a type was made of.
+/// The constructor and the inner type from which a datatype was made.
 struct TypeOrigin {
   int combiner = 0;
-  std::optional<Datatype> inner;  ///< Of duplicated and contiguous types.
+  std::optional<Datatype> inner;  ///< Set for duplicated and contiguous types.
 
   explicit TypeOrigin(MPI_Datatype type) {
     int integers = 0;
@@ -204,7 +205,8 @@ void Requests::add(Mode mode, const Segment& segment, Rank partner, int tag, MPI
   if (requests_.size() == requests_.capacity()) requests_.reserve(2 * requests_.size() + 8);
   Extent extent = Extent::of(segment.count, 1 << 30, segment.type);
   const MPI_Datatype type = extent.type.get();
-  // Of MPI's own types only: a user may free his, which only a persistent request keeps.
+  // Short sends are only possible with MPI's own types. Users may free their types, which only a persistent
+  // request keeps.
   const bool is_short = mode == Mode::send && segment.count * size_of(segment.type) <= short_message_bytes &&
                         TypeOrigin::is_named(type);
   starts_.push_back({mode == Mode::receive, is_short, segment.at, extent.count, type, partner, tag, comm});
@@ -275,7 +277,8 @@ bool Requests::test(std::size_t begin, std::size_t end) {
   return done != 0;
 }
 
-/// Of an exchange of 8 bytes one way, MPI_Waitall takes 5 ns more than MPI_Wait.
+/// Uses MPI_Wait for a single request: in an exchange of 8 bytes in one direction MPI_Waitall takes 5 ns
+/// longer.
 void Requests::wait(std::size_t begin, std::size_t end) {
   if (begin + 1 == end)
     must(MPI_Wait(requests_.data() + begin, MPI_STATUS_IGNORE), "MPI_Wait");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What rank 0 knows, on all ranks.
+// Copies values of rank 0 to all ranks.
 #pragma once
 
 #include <mpi.h>
@@ -13,7 +13,8 @@
 
 namespace nuice::mpi {
 
-/// Collective. These numbers of rank 0 take the place of the others'. One broadcast; nothing can fail but MPI.
+/// Collective. Replaces these numbers on all ranks by rank 0's. Cost: one broadcast. Throws errors of MPI
+/// only.
 template <typename... Numbers>
 void share_from_rank_0(const Communicator& comm, Numbers&... numbers) {
   static_assert((std::is_trivially_copyable_v<Numbers> && ...));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank that gives up asks all others: those that wait here too answer, so that only ranks that are gone, stopped or elsewhere are
-// named. Nothing is waited for but AnswerTime.
+// A rank whose watchdog expires asks all other ranks whether they are there. Ranks that wait here too answer,
+// so only ranks that are dead, stopped or elsewhere are named. The asking rank waits at most AnswerTime.
 #include "mpi/wait.hpp"
 
 #include <array>
@@ -17,15 +17,17 @@
 namespace nuice::mpi {
 namespace {
 
-/// Of the limit, for the time between two looks: on a machine with more to do than cores the ranks come to the many steps of a
-/// collective operation late, and no rank is at fault.
+/// The part of the limit that one poll may use up. On a machine with more ranks than cores, ranks reach the
+/// many steps of a collective operation late without being at fault.
 constexpr double most_of_limit = 0.01;
-/// Before that no rank asks, and looking for questions would cost what it waits for.
+/// The first part of a wait, in which a rank neither asks other ranks nor looks for their questions, because
+/// looking would cost as much as a short wait.
 constexpr double quick_s = 0.001;
-/// How often questions are looked for: a call of MPI more, that the turns below do without (Patience).
+/// The interval between checks for questions. A check is another MPI call, which other polls avoid (see
+/// Patience).
 constexpr double look_every_s = 0.01;
 
-/// Empty messages, on tags that nothing else uses: the largest two.
+/// Questions and answers: empty messages on the two largest tags, which nothing else uses.
 class RollCall {
  public:
   explicit RollCall(const Communicator& comm)
@@ -38,7 +40,7 @@ class RollCall {
       send(status.MPI_SOURCE, answer_);
     }
   }
-  /// Those of the others that do not answer.
+  /// Returns the other ranks that do not answer.
   std::vector<Rank> silent_ranks() {
     std::vector<char> is_present(static_cast<std::size_t>(comm_.num_ranks()), 0);
     is_present[static_cast<std::size_t>(comm_.rank())] = 1;
@@ -65,7 +67,7 @@ class RollCall {
   void take(MPI_Status& status) const {
     MPI_Recv(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm_.get(), MPI_STATUS_IGNORE);
   }
-  /// One that cannot be reached will not answer.
+  /// Ignores errors: a rank that cannot be reached will not answer.
   void send(Rank to, int tag) const {
     MPI_Request request = MPI_REQUEST_NULL;
     if (MPI_Isend(nullptr, 0, MPI_BYTE, to, tag, comm_.get(), &request) == MPI_SUCCESS)

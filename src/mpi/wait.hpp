@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waiting for a request that ends when a rank dies or does not answer.
+// Waits for requests that end with an error if a rank dies or does not answer.
 #pragma once
 
 #include <mpi.h>
@@ -12,9 +12,10 @@
 
 namespace nuice::mpi {
 
-/// What a loop of MPI's tests does when one found nothing. Where there are more ranks than cores, Open MPI gives the core away in every
-/// test that finds nothing; elsewhere this does, now and then. A rank that does so while a program computes on its core comes back a time
-/// slice later, some milliseconds: so such a loop calls MPI once per turn, and does not yield at every turn itself.
+/// What a polling loop does when a test has found nothing. If there are more ranks than cores, Open MPI
+/// yields the core in every test that finds nothing. Otherwise this class yields in every 16th test. If a
+/// program computes on the same core, a rank that yields returns a time slice later, after some milliseconds.
+/// Such a loop therefore calls MPI once per iteration, and does not yield in every iteration itself.
 class Patience {
  public:
   void found_something() { tests_ = 0; }
@@ -27,14 +28,14 @@ class Patience {
   unsigned tests_ = 0;
 };
 
-/// Of a rank that waits in memory: others may wait for a message of the program's that only this rank's MPI can send on. No message has
-/// this tag of comm.
+/// For a rank that waits in shared memory: lets MPI progress, because others may wait for a message that only
+/// this rank's MPI can forward. No message of comm may have this tag.
 void let_mpi_go_on(const Communicator& comm, int tag);
 
-/// A loop of tests on comm, as in wait(), whose end depends on other ranks.
+/// Watches over a polling loop on comm whose end depends on other ranks, as wait() does.
 class Watch {
  public:
-  /// call: what is waited for, in errors.
+  /// call: what the loop waits for, as errors name it.
   Watch(const Communicator& comm, const char* call);
   void found_something() { quiet_.restart(), patience_.found_something(); }
   /// Throws Error as wait().
@@ -47,24 +48,25 @@ class Watch {
   const char* call_;
   QuietTime quiet_;
   Patience patience_;
-  double look_at_s_;  // when others' questions are answered next
+  double look_at_s_;  // when questions of other ranks are answered next
   bool was_quick_ = true;
 };
 
-/// must() of a call on comm, which is given up where it fails; the error names the dead.
+/// Checks the result of a call on comm as must() does. If it failed, gives comm up, and the error names the
+/// dead ranks.
 void must_naming(const Communicator& comm, int code, const char* call);
 
-/// Waits for an operation on comm. Where comm watches, throws Error mpi when a rank has died, as far as MPI tells, and Error
-/// timeout, naming the ranks that do not answer, after its watchdog_s; the operation is then still active, and the
-/// communicator given up. Other ranks that wait here answer meanwhile.
+/// Waits for an operation on comm, and meanwhile answers other ranks that wait here. If comm watches, throws
+/// Error `mpi` if MPI reports that a rank has died, and Error `timeout`, naming the ranks that do not answer,
+/// after watchdog_s. The operation is then still active, and the communicator given up.
 void wait(const Communicator& comm, MPI_Request& request, const char* call,
           MPI_Status* status = MPI_STATUS_IGNORE);
 
-/// The same for several, which may be null.
+/// Waits for several requests as wait() does. Requests may be null.
 void wait_all(const Communicator& comm, std::span<MPI_Request> requests, const char* call);
 
-/// The same for the making of a communicator, on which no rank can be asked yet: they are asked on `known`, one of the same ranks; null:
-/// no rank is named but the dead.
+/// As wait(), while MPI makes a communicator, which cannot carry questions yet. Ranks are asked on `known`,
+/// another communicator of the same ranks; if it is null, errors name dead ranks only.
 void wait_for_duplicate(MPI_Comm parent, MPI_Request& request, double watchdog_s, bool watches_deaths,
                         const Communicator* known);
 

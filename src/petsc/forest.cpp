@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The graph of a star forest, as exchanges need it, and the decision which method carries them out.
+// The graph of a star forest as exchanges need it, and the choice of the method for its exchanges.
 #include "petsc/forest.hpp"
 
 #include <algorithm>
@@ -13,19 +13,20 @@
 namespace nuice::petsc {
 namespace {
 
-/// An executor that only sends all at once does what basic does, which needs no buffers of its own for it.
+/// The executor that sends all messages at once. PETSc's basic does the same without buffers of its own.
 constexpr const char* at_once = "async";
-/// After this number of exchanges by basic for good, no other unit is expected any more.
+/// The number of consecutive exchanges, all of them left to basic for good, after which no new unit is
+/// expected.
 constexpr int settled = 64;
 
-/// One side's partners as PETSc lists them: those of partner i are offsets[i] to offsets[i + 1] - 1 of indices.
+/// One side's partners as PETSc lists them. Partner i has indices[offsets[i]] to indices[offsets[i + 1] - 1].
 struct Listed {
   PetscInt num_ranks = 0;
   const PetscMPIInt* ranks = nullptr;
   const PetscInt* offsets = nullptr;
   const PetscInt* indices = nullptr;  ///< Of roots, or of leaves.
 
-  /// PETSc lists this rank itself first, or not at all.
+  /// Whether PETSc lists this rank itself. If so, it is first.
   bool has(PetscMPIInt rank) const { return num_ranks > 0 && ranks[0] == rank; }
 };
 
@@ -101,7 +102,7 @@ PetscErrorCode Forest::make_plan(PetscSF sf, const Options& options, UnitPlan& u
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Collective; alike on all ranks, since plans, executors and options are.
+/// Collective. The decision is the same on all ranks, because plans, executors and options are.
 PetscErrorCode Forest::decide(PetscSF sf, const Options& options, const Use& use, UnitPlan& units) {
   const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(sf));
   const char *executor = nullptr, *advice = nullptr, *methods = nullptr, *device = nullptr;
@@ -153,7 +154,7 @@ PetscErrorCode Forest::next_turn(PetscSF sf, const Options& options, const Use& 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// On a route with a plan.
+/// Chooses the next turn on a route with a plan.
 PetscErrorCode Forest::turn_of(PetscSF sf, const Options& options, const Use& use, UnitPlan& units,
                                Turn* turn) const {
   Route& route = *turn->route;

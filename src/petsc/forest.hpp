@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all duplicates of a star forest share: which ranks exchange, how both sides are packed, the plans for units of a size,
-// which of plan and basic carries out what, and the lanes: a plan bound to buffers, one for each exchange that is active at a time.
+// What all duplicates of a star forest share: the ranks that exchange, the packing of both sides, and the
+// plans by unit size. It also keeps, per route, the contest between plan and basic, and the lanes. A lane is
+// a plan bound to buffers; each exchange that is active at the same time needs its own.
 #pragma once
 
 #include <petsc/private/sfimpl.h>
@@ -18,8 +19,8 @@
 
 namespace nuice::petsc {
 
-/// The other ranks that this rank's roots, or its leaves, are connected with, and the buffer for their messages: partner i's
-/// edges[i] places begin at begins[i].
+/// The other ranks to which this rank's roots, or its leaves, are connected, and the layout of the buffer for
+/// their messages: partner i has edges[i] places from begins[i] on.
 struct Side {
   std::vector<int> ranks;
   std::vector<std::int64_t> edges;
@@ -43,27 +44,28 @@ struct Lane {
 /// The arms of a route's contest.
 enum Arm : std::uint8_t { basic_arm, plan_arm };
 
-/// The exchanges of units with unit_bytes in one direction, once there is a plan for them.
+/// The exchanges of units of unit_bytes in one direction, once a plan exists for them.
 struct Route {
   std::int64_t unit_bytes = 0;
   nuice_direction direction = NUICE_FORWARDS;  ///< Forwards: from roots to leaves.
   std::vector<std::unique_ptr<Lane>> lanes;
-  exchange::Contest contest{2};  // begins with basic
+  exchange::Contest contest{2};  // starts with basic
 
   Route() = default;
   Route(const Route&) = delete;
   Route& operator=(const Route&) = delete;
-  /// All ranks have reported the active exchanges.
+  /// Waits for the last report; all ranks have sent theirs.
   ~Route() { MPI_Wait(&request_, MPI_STATUS_IGNORE); }
 
   bool is_plans() const { return contest.standings().is_settled() && contest.standings().best() == plan_arm; }
-  /// For good: the contest ends.
+  /// Whether basic is chosen for good: the contest has ended.
   bool is_basics() const {
     return contest.standings().is_settled() && contest.standings().best() == basic_arm;
   }
-  /// A timed exchange has ended. Where it was the last of its round, tells the others, without waiting for them.
+  /// Adds the time of an exchange. After the last exchange of a round, starts a report to the other ranks,
+  /// without waiting for it.
   PetscErrorCode add(MPI_Comm comm, Arm arm, double elapsed_s);
-  /// Waits for the report that is due, if one is. Collective.
+  /// Collective. Waits for the pending report, if there is one.
   PetscErrorCode hear();
 
  private:
@@ -71,7 +73,7 @@ struct Route {
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
-/// An exchange, as it begins. Memory may differ from rank to rank and from exchange to exchange.
+/// An exchange that begins. The kind of memory may differ between ranks and between exchanges.
 struct Use {
   std::int64_t unit_bytes;
   nuice_direction direction;
@@ -81,26 +83,27 @@ struct Use {
 /// The method of the next exchange.
 struct Turn {
   Route* route = nullptr;
-  Lane* lane = nullptr;  ///< Null: basic.
+  Lane* lane = nullptr;  ///< Null if basic carries it out.
   bool is_timed = false;
 };
 
-/// The plan for units of about as many bytes: 2^size_class and less than twice as many. It is made for those of the first use.
+/// A plan for units of similar size, from 2^size_class bytes to less than twice as many. It is made for the
+/// unit size of the first use.
 ///
-///   state     exchanges go                    next state
-///   counted   by basic, and are counted       planned or basics, at use options.planned_at
-///   planned   as their routes' contests say   -
-///   basics    by basic                        -
+///   state     exchanges are carried out by   next state
+///   counted   basic, and are counted         planned or basics, at use options.planned_at
+///   planned   the winner of their route      -
+///   basics    basic                          -
 struct UnitPlan {
   enum class State : std::uint8_t { counted, planned, basics };
   int size_class = 0;
   std::int64_t unit_bytes = 0;
-  PetscInt uses = 0;  ///< Of all duplicates, both ways.
+  PetscInt uses = 0;  ///< The number of exchanges of all duplicates, in both directions.
   State state = State::counted;
-  nuice_plan* plan = nullptr;  ///< Where it is planned.
-  std::string executor, why;   ///< What carries them out; why it is that, or why basic does.
-  std::string device;          ///< How messages leave and reach this rank's device; empty without one.
-  double set_up_s = 0;         ///< Of this rank: packing, planning, binding the first lane.
+  nuice_plan* plan = nullptr;  ///< Set in state `planned`.
+  std::string executor, why;   ///< The plan's executor; and the reason for it, or for using basic.
+  std::string device;          ///< How messages leave and reach this rank's device; empty without a device.
+  double set_up_s = 0;         ///< This rank's time for packing, planning and binding the first lane.
   std::vector<std::unique_ptr<Route>> routes;
 
   UnitPlan() = default;
@@ -115,17 +118,18 @@ struct UnitPlan {
 
 class Forest {
  public:
-  /// Collective. All ranks get a lane, or none, which is idle. Costs a plan at use options.planned_at with units of a size, a binding
-  /// where no lane is idle, now and then the wait for a report, otherwise next to nothing. A lane's buffers lie where the data of its
-  /// first exchange does: then later ones need no agreement, since packing crosses from any memory into any.
+  /// Collective. Either all ranks get an idle lane, or no rank does. It makes a plan at use
+  /// options.planned_at, binds if no lane is idle, and sometimes waits for a report; otherwise it costs
+  /// almost nothing. A lane's buffers are in the kind of memory of its first exchange. Later exchanges need
+  /// no agreement, because packing can copy between any kinds of memory.
   PetscErrorCode next_turn(PetscSF sf, const Options& options, const Use& use, Turn* turn);
   /// Whether basic carries out all exchanges in this direction for good, and has done so for some time.
   bool is_basics(nuice_direction direction) const;
-  /// What -log_view counts of an exchange by a plan.
+  /// Adds the messages of a planned exchange to the counts of -log_view.
   void log_messages(const Route& route) const;
   const Packing& at_roots() const { return roots_.packing; }
   const Packing& at_leaves() const { return leaves_.packing; }
-  /// From own roots to own leaves.
+  /// Packing from this rank's roots to its own leaves.
   const Packing& within() const { return within_; }
   const std::vector<std::unique_ptr<UnitPlan>>& plans() const { return plans_; }
 
@@ -144,7 +148,8 @@ class Forest {
   Packing within_;
   bool is_set_up_ = false;
   std::vector<std::unique_ptr<UnitPlan>> plans_;
-  int num_by_basic_ = 0;  ///< The last exchanges, which basic carries out for good; counted up to a limit.
+  int num_by_basic_ = 0;  ///< The number of last exchanges that were left to basic for good; it stops at a
+                          ///< limit.
 };
 
 }  // namespace nuice::petsc

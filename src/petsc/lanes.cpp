@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plans bound to buffers, and what ranks tell each other about them.
+// Plans bound to buffers, and the reports between ranks about their times.
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -10,8 +10,8 @@
 namespace nuice::petsc {
 namespace {
 
-/// A side's messages in its buffer, in bytes. The plan lists partners as Side does: destinations in the order in which they were
-/// given, sources by ascending rank.
+/// The messages of a side in its buffer, in bytes. The plan lists partners as Side does: destinations in the
+/// order in which they were given, sources by ascending rank.
 struct Messages {
   std::vector<std::int64_t> counts, offsets;
 

@@ -21,7 +21,8 @@ constexpr std::array text_rows{
 
 }  // namespace
 
-/// A name that the user gives stands in -sf_nuice_options alone: no name may come twice.
+/// Returns the options of a plan. A name that the user sets in -sf_nuice_options is not added again, because
+/// no name may occur twice.
 std::string Options::text() const {
   std::string text = others;
   const auto add = [&](const std::string& name, const std::string& value) {

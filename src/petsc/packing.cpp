@@ -9,7 +9,7 @@ PetscErrorCode Buffer::allocate(PetscSF sf, PetscMemType memory, std::size_t byt
   PetscFunctionBegin;
   const bool is_known = PetscMemTypeCUDA(memory) || PetscMemTypeHIP(memory);
   if (is_known && bytes > 0) {
-    memory_ = PetscMemTypeCUDA(memory) ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HIP;  // not NVSHMEM's heap
+    memory_ = PetscMemTypeCUDA(memory) ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HIP;  // not from NVSHMEM's heap
     free_ = sf->ops->Free;
     PetscCall((*sf->ops->Malloc)(memory_, bytes, &data_));
   } else {
@@ -30,8 +30,9 @@ PetscErrorCode Packing::set_up(PetscInt num_entries, PetscInt num_places, const 
   PetscFunctionBegin;
   PetscCall(PetscSFCreate(PETSC_COMM_SELF, &forest_));
   PetscCall(PetscSFSetType(forest_, PETSCSFBASIC));
-  forest_->vscat.logging = PETSC_TRUE;       // -log_view counts the exchange that this is a part of
-  forest_->allow_multi_leaves = PETSC_TRUE;  // what the outer forest allowed is in order here
+  forest_->vscat.logging = PETSC_TRUE;       // -log_view already counts the exchange to which this packing
+                                             // belongs
+  forest_->allow_multi_leaves = PETSC_TRUE;  // the outer forest has checked this
   PetscCall(PetscMalloc1(num_places, &remote));
   for (PetscInt i = 0; i < num_places; ++i) remote[i] = {0, entries[i]};
   PetscCall(PetscSFSetGraph(forest_, num_entries, num_places, const_cast<PetscInt*>(places),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packing by PETSc's own routines: a star forest on PETSC_COMM_SELF whose roots are a rank's data and whose leaves are the
-// places of a message buffer. Its broadcast packs, its reduction unpacks, with every unit and operation that PETSc has, in the order
-// of the buffer, as the type basic does. Where PETSc knows a device, data and buffer may lie in its memory: PETSc's kernels pack them there,
-// or its copies cross.
+// Packing by PETSc's own routines. A star forest on PETSC_COMM_SELF has a rank's data as roots and the places
+// of a message buffer as leaves. Its broadcast packs and its reduction unpacks, with all units and operations
+// of PETSc, in the order of the buffer, as in type basic. If PETSc supports a device, data and buffer may lie
+// in its memory; PETSc's kernels pack there, or its copies move data between host and device.
 #pragma once
 
 #include <petsc/private/sfimpl.h>
@@ -12,7 +12,7 @@
 
 namespace nuice::petsc {
 
-/// An array, and what memory it lies in.
+/// An array, and the kind of memory in which it lies.
 template <typename Data>
 struct Located {
   PetscMemType memory;
@@ -21,7 +21,7 @@ struct Located {
 using From = Located<const void>;
 using To = Located<void>;
 
-/// Of a side's messages, on the host or on a device.
+/// The memory for one side's messages, on the host or on a device.
 class Buffer {
  public:
   Buffer() = default;
@@ -29,7 +29,8 @@ class Buffer {
   Buffer& operator=(const Buffer&) = delete;
   ~Buffer();
 
-  /// Once. In memory of that kind, as PETSc allocates it for sf; on the host where the library knows no such device.
+  /// Call it once. Allocates memory of this kind, as PETSc does for sf; host memory if the library does not
+  /// support the device.
   PetscErrorCode allocate(PetscSF sf, PetscMemType memory, std::size_t bytes);
   From from() const { return {memory_, data_}; }
   To to() { return {memory_, data_}; }
@@ -39,7 +40,7 @@ class Buffer {
   PetscMemType memory_ = PETSC_MEMTYPE_HOST;
   void* data_ = nullptr;
   std::vector<std::byte> on_host_;
-  PetscErrorCode (*free_)(PetscMemType, void*) = nullptr;  // of what is on a device
+  PetscErrorCode (*free_)(PetscMemType, void*) = nullptr;  // frees memory on a device
 };
 
 class Packing {
@@ -49,13 +50,13 @@ class Packing {
   Packing& operator=(const Packing&) = delete;
   ~Packing() { PetscCallAbort(PETSC_COMM_SELF, PetscSFDestroy(&forest_)); }
 
-  /// Place k of the buffer belongs to entry entries[k] of data with num_entries entries; num_places of them. With places,
-  /// k stands at places[k] instead.
+  /// Place k of the buffer belongs to entry entries[k] of the data, which has num_entries entries; the buffer
+  /// has num_places places. If `places` is given, place places[k] is used instead of k.
   PetscErrorCode set_up(PetscInt num_entries, PetscInt num_places, const PetscInt* entries,
                         const PetscInt* places = nullptr);
-  /// buffer[k] = data[entries[k]], or op of the two.
+  /// Sets buffer[k] = data[entries[k]], or combines both with op.
   PetscErrorCode out_of(MPI_Datatype unit, From data, To buffer, MPI_Op op = MPI_REPLACE) const;
-  /// data[entries[k]] = op(data[entries[k]], buffer[k]), by ascending k.
+  /// Sets data[entries[k]] = op(data[entries[k]], buffer[k]), by ascending k.
   PetscErrorCode into(MPI_Datatype unit, From buffer, To data, MPI_Op op) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libnuice_petsc.so: `-dll_append PATH/libnuice_petsc.so -sf_type nuice`. What does not fit PETSc is refused here, before anything of it
-// is used.
+// libnuice_petsc.so: `-dll_append PATH/libnuice_petsc.so -sf_type nuice`. Checks here, before any use, that
+// the library fits this PETSc.
 #include <petscversion.h>
 
 #include <array>
@@ -12,7 +12,7 @@
 namespace nuice::petsc {
 namespace {
 
-/// How the libraries of an MPI call themselves, and what nuice_mpi_name() calls it.
+/// Part of the string by which an MPI library identifies itself, and its name in nuice_mpi_name().
 struct KnownMpi {
   const char* words;
   const char* name;
@@ -24,7 +24,8 @@ constexpr std::array known_mpis{
     KnownMpi{"MVAPICH", "mpich"},
 };
 
-/// MPI's calls of this library go to PETSc's MPI, or crash: both must be of one kind.
+/// This library's MPI calls reach PETSc's MPI, and crash if it is of another kind. So both must be of one
+/// kind.
 PetscErrorCode require_same_mpi() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
@@ -41,7 +42,8 @@ PetscErrorCode require_same_mpi() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// PETSc's private headers, and with them what a star forest is, belong to one version and one size of PetscInt.
+/// PETSc's private headers define the layout of a star forest. They belong to one version and one size of
+/// PetscInt.
 PetscErrorCode require_same_petsc() {
   PetscInt major = 0, minor = 0, patch = 0, release = 0;
   size_t int_bytes = 0;
@@ -64,7 +66,8 @@ PetscErrorCode require_same_petsc() {
 
 extern "C" NUICE_API PetscErrorCode PetscDLLibraryRegister_nuice_petsc();
 
-/// PETSc calls it when it has loaded the library; a program that links it calls it after PetscInitialize().
+/// PETSc calls it after loading the library. A program that links the library calls it after
+/// PetscInitialize().
 PetscErrorCode PetscDLLibraryRegister_nuice_petsc() {
   PetscFunctionBegin;
   PetscCall(nuice::petsc::require_same_mpi());

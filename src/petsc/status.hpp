@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Errors: what nuice says becomes an error of PETSc with the same words; no exception leaves this library.
+// Converts errors of NUICE to PETSc errors with the same text. No exception leaves this library.
 #pragma once
 
 #include <petscsys.h>
@@ -8,11 +8,12 @@
 
 #include "nuice/nuice.h"
 
-#ifndef PETSC_SUCCESS  // a name since PETSc 3.19
+#ifndef PETSC_SUCCESS  // the name exists since PETSc 3.19
 #define PETSC_SUCCESS 0
 #endif
 
-/// Calls nuice; what fails is an error of the ranks of comm (PETSC_COMM_SELF: of this rank alone).
+/// Calls a function of NUICE. Its failure is an error of the ranks of comm (PETSC_COMM_SELF: of this rank
+/// alone).
 #define PetscCallNuice(comm, ...)                                                                        \
   do {                                                                                                   \
     const int nuice_status_ = __VA_ARGS__;                                                               \
@@ -22,10 +23,11 @@
 
 namespace nuice::petsc {
 
-/// The one of PETSc's that says the most alike.
+/// Returns the PETSc error code with the closest meaning.
 PetscErrorCode error_code_of(int status);
 
-/// Runs what allocates by the standard library, and returns PETSc's error for no memory where there is none.
+/// Runs work that allocates with the standard library. Returns PETSc's error for lack of memory if there is
+/// none.
 template <typename Work>
 PetscErrorCode without_exceptions(Work&& work) {
   try {

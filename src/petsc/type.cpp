@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The operations of the type. sf->data belongs to basic: VecScatter, embedded forests and fetch-and-op read it.
+// The operations of the type. sf->data belongs to basic, because VecScatter, embedded forests and
+// fetch-and-op read it.
 #include "petsc/type.hpp"
 
 #include <algorithm>
@@ -13,7 +14,8 @@ constexpr const char* state_name = "nuice_state";
 
 PetscObject object(PetscSF sf) { return reinterpret_cast<PetscObject>(sf); }
 
-/// Collective over comm, and kept with it, as all forests of a program share few communicators.
+/// Collective over comm. The answer is kept with comm, because all forests of a program share few
+/// communicators.
 PetscErrorCode all_share_memory(MPI_Comm comm, bool* answer) {
   static int key = MPI_KEYVAL_INVALID;
   static char yes, no;
@@ -43,7 +45,7 @@ using UnderWay = TypeState::UnderWay;
 
 double now_s(const Turn& turn) { return turn.is_timed ? MPI_Wtime() : 0; }
 
-/// No exchange of NUICE is active, and none will be: PETSc calls basic from here on.
+/// Makes PETSc call basic directly from now on. No exchange of NUICE may be active.
 void leave_to_basic(PetscSF sf, const TypeState& state, nuice_direction direction) {
   if (direction == NUICE_FORWARDS) {
     sf->ops->BcastBegin = state.basic.BcastBegin;
@@ -54,7 +56,7 @@ void leave_to_basic(PetscSF sf, const TypeState& state, nuice_direction directio
   }
 }
 
-/// In the host's memory, or a device's, of which this PETSc knows how to pack and allocate.
+/// Checks that the data is in host memory, or on a device for which this PETSc can pack and allocate.
 PetscErrorCode require_known(PetscSF sf, PetscMemType a, PetscMemType b) {
   PetscFunctionBegin;
   PetscCheck((PetscMemTypeHost(a) && PetscMemTypeHost(b)) || sf->ops->Malloc != nullptr, PETSC_COMM_SELF,
@@ -83,7 +85,7 @@ PetscErrorCode start(const Forest& forest, const Turn& turn) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// An exchange has begun; one that End needs to know nothing of is basic's alone.
+/// Records an exchange that has begun, unless basic carries it out untimed: then End needs no record.
 PetscErrorCode has_begun(TypeState& state, const UnderWay& exchange, double begin_s) {
   const Turn& turn = exchange.turn;
 
@@ -97,7 +99,8 @@ PetscErrorCode has_begun(TypeState& state, const UnderWay& exchange, double begi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The exchange that ends, with nothing in it where it is basic's alone.
+/// Removes and returns the record of the exchange that ends. The record is empty if basic alone carries out
+/// the exchange.
 PetscErrorCode take(TypeState& state, MPI_Datatype unit, const void* root_data, const void* leaf_data,
                     UnderWay* exchange) {
   PetscBool is_same = PETSC_FALSE;
@@ -128,7 +131,7 @@ PetscErrorCode has_ended(PetscSF sf, const UnderWay& exchange, double begin_s) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Begin of a broadcast, from roots to leaves, or of a reduction, from leaves to roots.
+/// Begins a broadcast, from roots to leaves, or a reduction, from leaves to roots.
 template <nuice_direction direction>
 PetscErrorCode begin(PetscSF sf, MPI_Datatype unit, PetscMemType from_memory, const void* from,
                      PetscMemType to_memory, void* to, MPI_Op op) {
@@ -236,7 +239,7 @@ PetscErrorCode set_from_options(PetscSF sf, PetscOptionItems* PetscOptionsObject
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// What comes after the type, and the graph where there is one, are those of sf.
+/// Copies the options, and shares the forest if the graph is duplicated.
 PetscErrorCode duplicate(PetscSF sf, PetscSFDuplicateOption option, PetscSF copy) {
   TypeState *state = nullptr, *other = nullptr;
 

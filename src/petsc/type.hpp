@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The PetscSF type `nuice`: type basic, whose broadcasts and reductions are carried out by plans.
+// The PetscSF type `nuice`: type basic, with broadcasts and reductions carried out by plans.
 #pragma once
 
 #include <petsc/private/sfimpl.h>
@@ -15,31 +15,32 @@ namespace nuice::petsc {
 
 constexpr const char* type_name = "nuice";
 
-/// What a star forest of this type has in addition to what basic keeps in sf->data, which VecScatter and others look into.
+/// The state of a star forest of this type. sf->data keeps the state of type basic, which VecScatter and
+/// others read.
 struct TypeState {
-  struct _PetscSFOps basic;  ///< Of the type basic, for what is left to it.
+  struct _PetscSFOps basic;  ///< The operations of type basic, for exchanges left to it.
   Options options;
   std::shared_ptr<Forest> forest = std::make_shared<Forest>();  ///< Shared by duplicates.
-  std::string left_to_basic;  ///< Why all exchanges go by basic; empty where plans are asked.
+  std::string left_to_basic;  ///< Why basic carries out all exchanges; empty if plans are used.
 
   struct UnderWay {
     MPI_Datatype unit;
     const void* root_data;
     const void* leaf_data;
-    PetscMemType to_memory = PETSC_MEMTYPE_HOST;  ///< Of what is received.
+    PetscMemType to_memory = PETSC_MEMTYPE_HOST;  ///< Where data is received.
     Turn turn;
-    double elapsed_s = 0;  ///< Inside Begin and End, where the turn is timed.
+    double elapsed_s = 0;  ///< The time spent in Begin and End, if the turn is timed.
   };
   std::vector<UnderWay> under_way;  ///< Broadcasts and reductions that have begun on a lane, or are timed.
 };
 
-/// Not collective. PETSc keeps it with the star forest.
+/// Not collective. PETSc keeps the state with the star forest.
 PetscErrorCode state_of(PetscSF sf, TypeState** state);
 /// For PetscSFRegister().
 PetscErrorCode create(PetscSF sf);
-/// -sf_view and PetscSFView(): for units of each size, plan and reason. Collective.
+/// Collective. For -sf_view and PetscSFView(): prints plan and reason for each unit size.
 PetscErrorCode view_plans(PetscSF sf, const TypeState& state, PetscViewer viewer);
-/// Where -sf_view is given, and there is something to tell. Collective.
+/// Collective. Does so if -sf_view is given and the forest is set up.
 PetscErrorCode view_from_options(PetscSF sf, const TypeState& state);
 
 }  // namespace nuice::petsc

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Functions of MPI that a preloaded library exports, as MPI_X and as PMPI_X (run/mpi.hpp says why). The
-// body has `next`, the function that comes behind it, and `watch` of the library's own class Watch. It
-// holds nothing across next() that does not stand being left by an exception or by a thread that is
-// cancelled.
+// Defines functions of MPI that a preloaded library exports, as MPI_X and as PMPI_X (run/mpi.hpp gives the
+// reason). The body has `next`, the function of that name in a later library, and `watch`, an object of the
+// library's own class Watch. While next() runs, the body must hold nothing that an exception or a cancelled
+// thread would leave in a bad state.
 #pragma once
 
 #include "run/mpi.hpp"
@@ -18,7 +18,7 @@
 #define NUICE_CALL(Name, PARAMETERS, ...)                 \
   NUICE_ENTRY(MPI_##Name, false, PARAMETERS, __VA_ARGS__) \
   NUICE_ENTRY(PMPI_##Name, true, PARAMETERS, __VA_ARGS__)
-/// What Open MPI 4 has of MPI 4.
+/// The functions of MPI 4 that Open MPI 4 has under names of its own.
 #define NUICE_CALL_X(Name, PARAMETERS, ...)                \
   NUICE_ENTRY(MPIX_##Name, false, PARAMETERS, __VA_ARGS__) \
   NUICE_ENTRY(PMPIX_##Name, true, PARAMETERS, __VA_ARGS__)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which ranks the neighbourhood collectives of a communicator connect.
+// Finds the ranks that the neighbourhood collectives of a communicator connect.
 #pragma once
 
 #include <mpi.h>
@@ -8,8 +8,8 @@
 
 namespace nuice::run {
 
-/// The ranks that this one sends to, by the place of their blocks; MPI_PROC_NULL: none there. One rank may stand there several
-/// times. Empty without a topology.
+/// Returns the ranks to which this rank sends, by the place of their blocks; MPI_PROC_NULL if a place has
+/// none. A rank may occur several times. Empty without a topology.
 std::vector<int> neighbours_of(MPI_Comm comm);
 
 }  // namespace nuice::run

@@ -17,7 +17,7 @@
 namespace nuice::run {
 namespace {
 
-/// Calls of one series that are kept one by one, and numbers in all rows together (32 MiB).
+/// Limits: the calls of a series that are kept one by one, and the numbers in all rows together (32 MiB).
 constexpr std::size_t most_calls = 1'000'000;
 constexpr std::size_t most_numbers = 4'000'000;
 
@@ -35,7 +35,7 @@ Site callers() {
   return site;
 }
 
-// MPI's own functions for this are objects of the MPI that the program has.
+// MPI's own functions for this are objects in the MPI of the program, so they cannot be linked.
 int keep_to_itself(MPI_Comm, int, void*, void*, void*, int* is_copied) {
   *is_copied = 0;
   return MPI_SUCCESS;
@@ -58,7 +58,8 @@ std::vector<int> world_ranks(MPI_Comm comm) {
   return ranks;
 }
 
-/// As launched: spawned processes have ranks and a file of the same names as those that have spawned them.
+/// Whether this process was spawned. Spawned processes would write files with the names of the processes that
+/// spawned them.
 bool is_spawned() {
   MPI_Comm parent{};
   int is_inter = 0;
@@ -68,7 +69,7 @@ bool is_spawned() {
 
 }  // namespace
 
-/// Never destroyed: programs call MPI until their very end.
+/// Never destroyed, because programs may call MPI until they end.
 Recorder& recorder() {
   static auto* const one = new Recorder();
   return *one;
@@ -90,7 +91,7 @@ void Recorder::begin() {
   is_on_ = true;
 }
 
-/// A forked child has a copy of everything but what it is a record of.
+/// Writes nothing in a forked child, which has a copy of its parent's record.
 void Recorder::end() noexcept {
   if (!is_on_ || getpid() != process_) return;
   const std::scoped_lock lock(mutex_);
@@ -103,7 +104,8 @@ void Recorder::end() noexcept {
   }
 }
 
-/// Kept as an attribute, as handles are used again when a communicator is freed.
+/// Returns the communicator's number. It is kept as an attribute, because MPI reuses handles of freed
+/// communicators.
 int Recorder::number_of(MPI_Comm comm) {
   void* value = nullptr;
   int is_there = 0;
@@ -145,7 +147,7 @@ std::pair<std::size_t, std::size_t> Recorder::add(const char* call, int comm, vo
                                                   double seconds) {
   const int place = place_of(from);
   if (groups_[static_cast<std::size_t>(comm)].has_others)
-    row.clear();  // its ranks are not those of one matrix
+    row.clear();  // its ranks do not belong to one matrix
   const auto [found, is_new] = series_by_.try_emplace({call, comm, place}, series_.size());
   if (is_new) series_.push_back({call, comm, place, {}, {}});
   Series& series = series_[found->second];
@@ -164,9 +166,10 @@ void Recorder::note(const char* call, MPI_Comm comm, void* from, Row row, double
   add(call, number_of(comm), from, std::move(row), seconds);
 }
 
-// --- What has a request ------------------------------------------------------------------------------------------------
+// --- Operations with a request ---
 
-/// An operation that had this handle before is complete, or freed unseen.
+/// Keeps an operation under its handle. An operation that had this handle before is complete, or was freed
+/// without this library noticing.
 Recorder::Operation& Recorder::keep(MPI_Request request, Operation operation) {
   operation.number = ++num_started_;
   Operation& kept = pending_[request];
@@ -244,7 +247,7 @@ void Recorder::start(MPI_Request request, void* from, double seconds) {
         add(operation.call, operation.comm, from, operation.row, seconds);
 }
 
-/// Several requests share the time of the call that they were waited for with.
+/// Several requests share equally the time of the call that waited for them.
 void Recorder::complete(const std::vector<MPI_Request>& requests, std::int64_t begun_after, void* from,
                         double seconds) {
   const std::scoped_lock lock(mutex_);
@@ -252,7 +255,7 @@ void Recorder::complete(const std::vector<MPI_Request>& requests, std::int64_t b
   for (const MPI_Request request : requests) {
     const auto found = pending_.find(request);
     if (found == pending_.end() || !found->second.is_active || found->second.number > begun_after) continue;
-    found->second.is_active = false;  // the handle may stand there again
+    found->second.is_active = false;  // the handle may occur twice in the list
     done.push_back(found);
   }
   const double share_s = seconds / static_cast<double>(done.size());
@@ -270,7 +273,8 @@ void Recorder::complete(const std::vector<MPI_Request>& requests, std::int64_t b
     if (!operation.is_persistent) pending_.erase(one);
   }
   num_pending_ = static_cast<std::int64_t>(pending_.size());
-  // Also where another thread's operation has got the handle meanwhile, and so ended this one.
+  // This also applies if another thread's operation has got the handle meanwhile, because this operation has
+  // then ended.
   const bool is_any = std::ranges::any_of(requests, [](MPI_Request each) { return each != null_request(); });
   if (is_any && !ended_.empty()) close_epochs(from);
 }
@@ -285,7 +289,7 @@ void Recorder::close_epochs(void* from) {
   ended_.clear();
 }
 
-/// What the program has not waited for.
+/// Ends the exchanges for which the program has not waited.
 void Recorder::end_unclosed() {
   for (const auto& [comm, epoch] : epochs_)
     if (!epoch.bytes.empty()) ended_.insert(comm);

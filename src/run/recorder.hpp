@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one rank of an unmodified program exchanges with which others: which call, from where in the program, over
-// which communicator, with which bytes for which rank, and how long it took. Nothing is communicated; at the end
-// each rank writes a file of its own, and `nuice record merge` puts them together
-// (python/nuice/recording.py has the other end of the format).
+// Records what one rank of an unmodified program exchanges with which ranks: the call, the place in the
+// program, the communicator, the bytes for each rank, and the time. Nothing is communicated. At the end each
+// rank writes its own file, and `nuice record merge` combines the files (python/nuice/recording.py reads the
+// format).
 //
-// Cost: a call of a collective costs a walk through its counts and some look-ups; one of MPI_Isend or
-// MPI_Irecv, and each request that is waited for, a look-up (bench/run.py recording measures both).
-// Memory: every row (how much this rank sends to which rank in one call) is kept once, and six bytes or so for each
-// call, both up to a limit; what comes later is counted only.
+// Cost: a collective call costs a pass over its counts and some look-ups. MPI_Isend and MPI_Irecv, and each
+// request that is waited for, cost one look-up (bench/run.py recording measures both). Memory: every row (how
+// much this rank sends to which rank in one call) is kept once, and about six bytes per call, both up to a
+// limit. Calls beyond the limit are only counted.
 #pragma once
 
 #include <mpi.h>
@@ -26,49 +26,49 @@
 
 namespace nuice::run {
 
-/// One rank's part of one exchange: destination and bytes alternately, by ascending destination, none of them
-/// zero.
+/// One rank's part of one exchange: destination and bytes alternate, by ascending destination, without zero
+/// bytes.
 using Row = std::vector<std::int64_t>;
 
-/// Where the program called MPI: the callers' return addresses, innermost first, 0 where there are no more.
-/// `from` is the innermost, by which a place is known: the others are looked up when it calls for the first
-/// time, as that takes some 8 us.
+/// Where the program called MPI: the callers' return addresses, innermost first, then 0. A place is
+/// identified by `from`, the innermost address. The other addresses are looked up only at its first call,
+/// because that takes about 8 us.
 using Site = std::array<void*, 4>;
 
 class Recorder {
  public:
-  /// After MPI_Init: records if NUICE_RECORD_DIR names a folder.
+  /// Starts recording if NUICE_RECORD_DIR names a folder. Called after MPI_Init.
   void begin();
   bool is_on() const { return is_on_; }
-  /// Writes the file and records nothing more. Errors go to stderr; the program goes on.
+  /// Writes the file and stops recording. Errors go to stderr; the program continues.
   void end() noexcept;
 
-  /// A collective call that has ended, on this rank, after that many seconds.
+  /// Records a collective call that has ended on this rank after `seconds`.
   void note(const char* call, MPI_Comm comm, void* from, Row row, double seconds);
 
-  /// One that goes on in the background, and whose request is persistent or not.
+  /// Records a collective operation that continues in the background. note_init() is for persistent requests.
   void note_started(const char* call, MPI_Comm comm, void* from, Row row, double seconds,
                     MPI_Request request);
   void note_init(const char* call, MPI_Comm comm, void* from, Row row, MPI_Request request);
 
-  /// Point to point: all that a rank starts on a communicator before it has waited for all of it is one
-  /// exchange. destination: MPI_PROC_NULL or below for a receive.
+  /// Records a point-to-point operation. An exchange consists of all that a rank starts on a communicator
+  /// before it has waited for all of it. destination: MPI_PROC_NULL or below for a receive.
   void note_transfer(MPI_Comm comm, int destination, std::int64_t bytes, double seconds, MPI_Request request);
   void note_transfer_init(MPI_Comm comm, int destination, std::int64_t bytes, MPI_Request request);
-  /// A blocking send or receive inside such an exchange; alone it is none.
+  /// Records a blocking send or receive inside such an exchange. Outside of one it is not recorded.
   void note_blocking(MPI_Comm comm, int destination, std::int64_t bytes, double seconds);
 
-  /// A persistent request has begun again, in a call that took so long.
+  /// Records that a persistent request has been started, in a call of `seconds`.
   void start(MPI_Request request, void* from, double seconds);
-  /// These requests are complete, after a call that took so long and began when `begun_after` operations
-  /// had been started.
+  /// Records that these requests are complete after a call of `seconds`, which began when `begun_after`
+  /// operations had been started.
   void complete(const std::vector<MPI_Request>& requests, std::int64_t begun_after, void* from,
                 double seconds);
   void forget(MPI_Request request);
   bool waits_for_any() const { return num_pending_.load(std::memory_order_relaxed) > 0; }
   std::int64_t num_started() const { return num_started_.load(std::memory_order_relaxed); }
 
-  /// Destinations of the communicator's neighbourhood collectives.
+  /// Returns the destinations of the communicator's neighbourhood collectives.
   const std::vector<int>& neighbours(MPI_Comm comm);
 
  private:
@@ -78,7 +78,7 @@ class Recorder {
     int comm;
     int site;
     std::vector<std::int32_t> patterns;  // by call
-    std::vector<float> seconds;          // likewise
+    std::vector<float> seconds;          // by call
     std::int64_t num_calls = 0;
     double total_s = 0;
     double total_bytes = 0;
@@ -87,15 +87,14 @@ class Recorder {
     std::vector<int> ranks;  // in MPI_COMM_WORLD
     std::vector<int> neighbours;
     bool knows_neighbours = false;
-    bool has_others =
-        false;  // an intercommunicator, or processes of another MPI_COMM_WORLD: its rows are not recorded
+    bool has_others = false;  // rows are not recorded: an intercommunicator, or processes of other worlds
   };
-  /// What is known of a request that is not complete, or persistent. A handle is not a name: MPI gives it
-  /// again once its operation is complete, be that at once (all short sends of Open MPI have one). So an
-  /// operation whose handle another one gets is complete, and a call that waits completes only operations
-  /// that were started before it.
+  /// A request that is not complete, or persistent. A handle does not identify an operation, because MPI
+  /// reuses it once the operation is complete, which may be at once (all short sends of Open MPI share one
+  /// handle). So if another operation gets the same handle, this one is complete. A call that waits completes
+  /// only operations that were started before it.
   struct Operation {
-    std::int64_t number = 0;  // of its start
+    std::int64_t number = 0;  // its place in the order of starts
     bool is_persistent = false;
     bool is_active = false;
     bool is_transfer = false;
@@ -110,7 +109,7 @@ class Recorder {
     int destination = MPI_PROC_NULL;
     std::int64_t bytes = 0;
   };
-  /// Transfers of one communicator since all were complete last.
+  /// The transfers of one communicator since the last time that all of them were complete.
   struct Epoch {
     std::map<int, std::int64_t> bytes{};
     std::int64_t open = 0;
@@ -142,12 +141,13 @@ class Recorder {
   std::vector<Site> sites_;
   std::unordered_map<void*, int> places_;  // in sites_
   std::map<Row, std::int32_t> patterns_;
-  std::size_t pattern_numbers_ = 0;  // in all rows
+  std::size_t pattern_numbers_ = 0;  // in all rows together
   std::vector<Series> series_;
   std::map<std::tuple<std::string_view, int, int>, std::size_t> series_by_;  // call, communicator, site
   std::unordered_map<MPI_Request, Operation> pending_;
   std::map<int, Epoch> epochs_;
-  std::set<int> ended_;  // epochs with nothing open: the next call that completes something closes them
+  std::set<int> ended_;  // epochs whose operations have all ended: the next call that completes a request
+                         // closes them
 };
 
 Recorder& recorder();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Around a call of the program, in a frame that exceptions and cancelled threads may leave at any time.
+// Observes a call of the program. Exceptions and cancelled threads may leave its frame at any time.
 #pragma once
 
 #include "run/mpi.hpp"
 
 namespace nuice::run {
 
-/// Where a Fortran program has called: its return address, while one of Fortran's functions is in MPI.
+/// The return address of a Fortran program's call, while one of Fortran's functions is active in MPI.
 class FortranSite {
  public:
   explicit FortranSite(void* from) {
@@ -24,25 +24,26 @@ class FortranSite {
   bool is_outermost_ = at_ == nullptr;
 };
 
-/// Inside another call, when MPI, a tool or an error handler calls, nothing is recorded.
+/// Observes one call. Calls of MPI, tools or error handlers inside another call are not recorded.
 class Watch {
  public:
-  /// from: the return address. is_profiling: of a PMPI function.
+  /// from: the return address. is_profiling: for a PMPI function.
   Watch(void* from, bool is_profiling);
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
   ~Watch();
 
-  /// Not one that is made inside another.
+  /// Whether this watch is not inside another.
   bool is_outermost() const { return is_outermost_; }
   bool is_on() const { return is_on_; }
-  /// After a call that has given this code: whether it is to be recorded. The first time its end is taken.
+  /// Whether a call that returned this code is to be recorded. The first call of this function takes the end
+  /// time.
   bool records(int code);
-  /// Whether the call is recorded whatever it gave.
+  /// Whether the call is recorded, whatever it returned.
   bool ended();
   double seconds() const { return seconds_; }
   void* from() const { return from_; }
-  /// The number of the last operation that was started before this call.
+  /// Returns the number of the last operation that was started before this call.
   std::int64_t begun_after() const { return begun_after_; }
 
  private:

@@ -21,7 +21,7 @@
 namespace nuice::run {
 namespace {
 
-/// "program+0x12a4 (exchange_halo)"; the call itself, not where it returns to.
+/// Returns "program+0x12a4 (exchange_halo)", for the call itself, not for its return address.
 std::string name_of(void* return_address) {
   const auto address = reinterpret_cast<std::uintptr_t>(return_address) - 1;
   Dl_info info{};
@@ -38,7 +38,7 @@ std::string name_of(void* return_address) {
   return name;
 }
 
-/// 3, 3, 3, 5 -> [[3, 3], [5, 1]]
+/// Returns runs of equal values: 3, 3, 3, 5 becomes [[3, 3], [5, 1]].
 nlohmann::json runs_of(const std::vector<std::int32_t>& values) {
   nlohmann::json runs = nlohmann::json::array();
   for (std::size_t i = 0; i < values.size();) {
@@ -50,7 +50,7 @@ nlohmann::json runs_of(const std::vector<std::int32_t>& values) {
   return runs;
 }
 
-/// To a tenth.
+/// Converts to microseconds, rounded to a tenth.
 std::vector<double> microseconds(const std::vector<float>& seconds) {
   std::vector<double> us;
   us.reserve(seconds.size());
@@ -58,12 +58,13 @@ std::vector<double> microseconds(const std::vector<float>& seconds) {
   return us;
 }
 
-/// Called here, not handed over: the address of a function is looked up when the library is loaded, which programs without MPI do too.
+/// Calls the function here instead of passing its address: an address is looked up when the library is
+/// loaded, which happens in programs without MPI too.
 std::string library_version() {
   std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
   int length = 0;
   PMPI_Get_library_version(text.data(), &length);
-  return text.c_str();  // NOLINT(readability-redundant-string-cstr): some count the end with it
+  return text.c_str();  // NOLINT(readability-redundant-string-cstr): some MPIs count the final zero
 }
 
 }  // namespace

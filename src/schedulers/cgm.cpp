@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CGM, compact global masking (003 figs 5, 6), later called RS_N (NICE fig. 6; 004 fig. 4): the printed
-// algorithms are the same, so the rows cgm and rs_n share this file and give the same schedule for the same
-// seed.
+// CGM, compact global masking (003 figs 5, 6), later called RS_N (NICE fig. 6; 004 fig. 4). The printed
+// algorithms are the same, so cgm and rs_n share this file and give the same schedule for the same seed.
 //
-// The matrix is compressed to its entries (CCOM), each row in random order so that rows do not all try the
-// same receivers first. Each phase starts at a random row and gives every row, cyclically, its first entry
-// whose receiver is still free; the row's last entry moves into the gap, so that no used entry is ever
-// visited again. Expected: d + log d phases and O(d n ln d) time for d messages per rank to random
-// destinations (003 s.4); always at most twice the maximum degree minus one phases. 8 bytes per message.
+// The matrix is compressed to its entries (CCOM). Each row is in random order, so that not all rows try the
+// same receivers first. Each phase starts at a random row and visits the rows cyclically. It takes from every
+// row the first entry whose receiver is still free. The row's last entry moves into the gap, so used entries
+// are never visited again. Expected: d + log d phases and O(d n ln d) time for d messages per rank to random
+// destinations (003 s.4). With maximum degree D there are at most 2 D - 1 phases. 8 bytes per message.
 #include <vector>
 
 #include "nuice/core/interrupt.hpp"
@@ -21,8 +20,7 @@ Schedule make_compact_masking(const Problem& problem) {
   Random random(problem.seed);
   CompressedRows rows(matrix, random);
   std::vector<PhaseId> phase_of(matrix.num_messages());
-  std::vector<PhaseId> taken_in(static_cast<std::size_t>(num_ranks),
-                                0);  // phase + 1 in which a receiver was last taken
+  std::vector<PhaseId> taken_in(static_cast<std::size_t>(num_ranks), 0);  // by receiver: its last phase + 1
   PhaseId phase = 0;
   for (MessageId left = matrix.num_messages(); left > 0; ++phase) {
     check_interrupt();

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bipartite edge colouring: exactly as many phases as the maximum degree D (Koenig, Math. Annalen 77, 1916).
 //
-// Senders and receivers are the two sides of a bipartite graph, messages its edges, phases its colours. The graph is
-// made D-regular (regular_graph.hpp) and taken apart into D perfect matchings, which are the phases:
-//   * D a power of two: halve it until the degree is 1.
-//   * D even: halve it and take the first half apart. Give as many of its matchings to the second half as make the degree
-//     of that becomes a power of two (Gabow and Kariv, SIAM J. Computing 11, 1982).
-//   * D odd: split off one perfect matching, found by random walks (Goel, Kapralov, Khanna, SIAM J. Computing 42, 2013).
-// Where some rank has a message for or from every other (D = n - 1), no search is needed: phase k = (dst - src) mod n
-// is a partial permutation, and there are n - 1 of them.
-// Cost: O(m log D + n log n log D) expected, no matter how the messages are spread; 32 bytes per message for
-// matrices that are about regular, at most twice that.
+// Senders and receivers are the two sides of a bipartite graph. Messages are its edges, phases its colours.
+// The graph is made D-regular (regular_graph.hpp) and decomposed into D perfect matchings, which are the
+// phases:
+// * D is a power of two: halve the graph until the degree is 1.
+// * D is even: halve the graph and decompose the first half. Move matchings of the first half to the second
+//   half until its degree is a power of two (Gabow and Kariv, SIAM J. Computing 11, 1982).
+// * D is odd: split off one perfect matching, found by random walks (Goel, Kapralov, Khanna, SIAM J.
+//   Computing 42, 2013).
+//
+// If some rank sends to, or receives from, all other ranks (D = n - 1), no search is needed: phase k = (dst -
+// src) mod n is a partial permutation, and there are n - 1 of them.
+// Cost: O(m log D + n log n log D) expected, for any distribution of the messages. 32 bytes per message for
+// matrices that are nearly regular, at most twice that.
 #include <algorithm>
 #include <bit>
 #include <vector>
@@ -22,7 +25,7 @@
 namespace nuice::sched {
 namespace {
 
-/// Turns a graph of degree D into D matchings, back to back.
+/// Decomposes a graph of degree D into D matchings, back to back.
 class Decomposition {
  public:
   explicit Decomposition(RegularGraph& graph) : graph_(graph) {}
@@ -77,7 +80,7 @@ std::vector<PhaseId> phases_by_decomposition(RegularGraph graph, MessageId degre
   return phase_of;
 }
 
-/// The most messages that a node has for others, or gets from them.
+/// Returns the maximum number of messages that a node sends to other nodes, or receives from them.
 MessageId most_messages(std::span<const Ends> messages, Rank num_nodes) {
   std::vector<MessageId> sent(static_cast<std::size_t>(num_nodes), 0);
   std::vector<MessageId> received(sent);

@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Coloring by size: exactly as many phases as the maximum degree D, and nearly as few bytes as whole messages allow.
+// Coloring by size: exactly as many phases as the maximum degree D, with nearly as few bytes as whole
+// messages allow.
 //
-// The whole-message bound W (bounds.hpp) is a sum of D targets, T_k = the largest k-th-largest message of any port.
-// Phases get these targets: phase k takes no message above T_k. If that can be kept, phase_bytes() is W. Phases are
-// made one at a time. With R targets left, T_1 >= .. >= T_R, and x_1 >= x_2 >= .. what is left at a port, every port has
+// The whole-message bound W (bounds.hpp) is a sum of D targets. T_k is the maximum, over all ports, of the
+// port's k-th largest message. Phases get these targets: phase k takes no message larger than T_k. If all
+// phases keep to their targets, phase_bytes() is W. Phases are made one at a time. Let the R remaining
+// targets be T_1 >= .. >= T_R, and the remaining messages of a port x_1 >= x_2 >= .. Then every port has
 //
 //   x_i <= T_i for all i, and at most R messages                                                           (1)
 //
-// which holds in the beginning and is kept: a phase with target T_q takes from the port some x_p <= T_q, after which (1)
-// holds again if and only if there is no i with q <= i < p and x_i > T_(i+1) (T_(R+1) = 0). So a port has a *limit*: it
-// takes part with a message no smaller than the first such x_i, or, if there is none, it may stay idle. A matching
-// within the targets and limits is found by taking the largest messages first and alternating paths for the rest.
-// Where there is none, some targets are raised, as little as possible (relax()). When targets are no obstacle any more,
-// only those ports must take part that have R messages, and then there is a matching (Koenig 1916): hence D phases.
+// This holds in the beginning, and every phase keeps it. A phase with target T_q takes from the port some x_p
+// <= T_q. Afterwards (1) holds again if and only if there is no i with q <= i < p and x_i > T_(i+1), where
+// T_(R+1) = 0. So a port has a *limit*, the first such x_i: it must take part with a message that is at least
+// as large. If there is no such x_i, the port may stay idle. To find a matching within the targets and
+// limits, the largest messages are taken first, and alternating paths complete it. If there is no such
+// matching, some targets are raised, as little as possible (relax()). When targets no longer restrict the
+// choice, only the ports with R messages must take part. Then there always is a matching (Koenig 1916), so
+// there are D phases.
 //
-// The next phase is the largest or the smallest one left, at which the targets are steeper. For the last phases to be
-// made there is little choice, so they should be those with targets close to each other: for skewed sizes the small ones,
-// for uniform sizes the ones in the middle. From one end only, some distributions fail: ascending order needs 1.3 W for
-// Zipf's law, descending order 1.015 W for uniform sizes and regular sparse matrices; this order 1.005 W and less.
+// The next phase is the largest or the smallest remaining phase, whichever end has the larger step between
+// targets. The last phases to be made leave little choice, so they should have targets close to each other.
+// These are the small targets for skewed sizes, and the middle ones for uniform sizes. Starting from one end
+// only is worse for some distributions: ascending order needs 1.3 W for Zipf's law, and descending order
+// 1.015 W for uniform sizes and regular sparse matrices. This order needs at most 1.005 W.
 //
-// Cost: O(m log m + D n) and the searches; measured, about 0.6 us per message for 1,024 dense ranks. 40 bytes per message.
+// Cost: O(m log m + D n) plus the searches. Measured: about 0.6 us per message for dense matrices of 1,024
+// ranks. 40 bytes per message.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -41,25 +47,25 @@ class Coloring {
  public:
   Coloring(const CommMatrix& matrix, Pieces pieces);
 
-  /// The phase of every piece; the larger the target the lower its number.
+  /// Returns the phase of every piece. Phases with larger targets have lower numbers.
   std::vector<PhaseId> run();
   const Pieces& pieces() const { return ports_.pieces(); }
   PhaseId num_phases() const { return num_phases_; }
 
  private:
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-  using Raise = std::uint64_t;  // bytes; raises of many targets add up to max_bytes, but not to more
+  using Raise = std::uint64_t;  // bytes; raises of many targets add up to max_bytes at most
   struct AtPort {
-    Place to = none;       // the first message beyond its limit; none: it may be idle
-    Place matched = none;  // or none
-    Port partner = none;   // by what is matched
-    // NOLINTNEXTLINE(readability-implicit-bool-conversion): without a branch
+    Place to = none;       // the first message beyond its limit; none: the port may stay idle
+    Place matched = none;  // the message that is matched, or none
+    Port partner = none;   // the other end of `matched`
+    // NOLINTNEXTLINE(readability-implicit-bool-conversion): avoids a branch
     bool takes(Place place) const { return (matched == none) & (place < to); }
   };
   struct Reached {
-    std::uint32_t in_search = 0;  // number of the search,
-    Place along = none;           // the message by which,
-    Port from = none;             // and its other end
+    std::uint32_t in_search = 0;  // the number of the search that reached this port
+    Place along = none;           // the message along which it was reached
+    Port from = none;             // the other end of that message
   };
 
   PhaseId num_left() const { return end_ - first_; }
@@ -84,19 +90,19 @@ class Coloring {
   void take_phase(std::vector<PhaseId>& at_place);
 
   SizedPorts ports_;
-  std::vector<Place>
-      from_;  // by phase: the first message within its target; num_messages() behind the last one
+  std::vector<Place> from_;  // by phase: the first message within its target; then num_messages()
   PhaseId num_phases_ = 0;
-  PhaseId first_ = 0;  // phases first_ .. end_ - 1 are left,
+  PhaseId first_ = 0;  // phases first_ .. end_ - 1 are still to be made
   PhaseId end_ = 0;
-  PhaseId phase_ = 0;             // and this one, at either end, is being made
+  PhaseId phase_ = 0;             // the phase that is being made: first_ or end_ - 1
   std::vector<AtPort> at_;        // by port
   std::vector<Reached> reached_;  // by port
-  std::vector<Port> queue_;       // of find_message_for: ports on the side of its root
+  std::vector<Port> queue_;       // ports that find_message_for() has reached, on the side of its root
   std::uint32_t search_ = 0;
 };
 
-/// The first message that is the k-th of one of its ports is the largest k-th-largest one of all.
+/// Finds the targets: the first message that is the k-th message of one of its ports is T_k, because messages
+/// are ordered by size.
 Coloring::Coloring(const CommMatrix& matrix, Pieces pieces) : ports_(matrix, std::move(pieces)) {
   std::vector<PhaseId> met(ports_.num_ports(), 0);
   for (Place place = 0; place < ports_.num_messages(); ++place) {
@@ -140,19 +146,18 @@ void Coloring::set_limits() {
   for (Port port = 0; port < ports_.num_ports(); ++port) at_[port].to = limit(port);
 }
 
-/// The end of the messages as large as the first x_i with i >= q and x_i > T_(i+1). Here i counts from 0, and larger
-/// messages have lower places.
+/// Returns the end of the messages that are as large as the first x_i with i >= q and x_i > T_(i+1). In the
+/// code i counts from 0, and larger messages have lower places.
 Place Coloring::limit(Port port) const {
   const auto left = ports_.left(port);
   if (phase_ != first_) return left.size() == num_left() ? ports_.same_size_end(left.back().place) : none;
   const Place* next_from = from_.data() + first_ + 1;
   if (left.empty() || left.front().place >= next_from[left.size() - 1])
-    return none;  // no x_i is above the lowest T
-  constexpr std::size_t fewest =
-      16;  // are looked at one by one; steps over more of them grow while they succeed
+    return none;                      // no x_i is above the lowest T
+  constexpr std::size_t fewest = 16;  // checked one by one; longer steps double while they succeed
   for (std::size_t begin = 0, step = fewest; begin < left.size();) {
     const std::size_t end = std::min(begin + step, left.size());
-    if (left[begin].place >= next_from[end - 1]) {  // hence all from there to the end
+    if (left[begin].place >= next_from[end - 1]) {  // this holds for all from `begin` to `end`
       begin = end;
       step *= 2;
     } else if (step > fewest) {
@@ -172,7 +177,8 @@ void Coloring::pair(Port port, Port partner, Place place) {
   at_[partner].partner = port;
 }
 
-/// Nearly all of the matching. It stops when few pairs are left that would cost a long walk: a search finds those too.
+/// Makes nearly all of the matching. It stops when the remaining pairs would cost a long scan; a search finds
+/// them faster.
 void Coloring::match_largest_first() {
   for (AtPort& at : at_) at.matched = none;
   std::size_t free_senders = 0;
@@ -192,7 +198,8 @@ void Coloring::match_largest_first() {
   }
 }
 
-/// More than must be: what fits now is not in the way later. A few looks find nearly all that fits.
+/// Matches more senders than necessary: a message that is sent now does not restrict later phases. A few
+/// checks per sender find nearly all messages that fit.
 void Coloring::match_idle_senders() {
   constexpr std::size_t most_looks = 8;
   for (Port sender = 0; sender < ports_.num_senders(); ++sender) {
@@ -208,7 +215,8 @@ void Coloring::match_idle_senders() {
   }
 }
 
-/// Breadth first along alternating paths, to a port without a message or to one that may give its message up.
+/// Searches breadth first along alternating paths for a port that has no message in this phase or that may
+/// give up its message.
 bool Coloring::find_message_for(Port root) {
   check_interrupt();
   ++search_;
@@ -243,9 +251,10 @@ void Coloring::turn_path(Port root, Port reached) {
   }
 }
 
-/// After a search that failed: raises targets until one of the ports in its queue may use a message to a port that was
-/// not reached, or until it may be idle; what raises the targets least. There is such a port: if all in the queue had as
-/// many messages as phases are left, all to ports reached, those would be one fewer ports with as many messages.
+/// Called after a failed search. Raises targets until a port of the search's queue may use a message to a
+/// port that was not reached, or may stay idle, whichever raises the targets least. There is such a port.
+/// Otherwise every port in the queue would have one message for each of the R phases left, all to reached
+/// ports; but there is one reached port fewer, and each has at most R messages.
 void Coloring::relax() {
   struct {
     Raise bytes = std::numeric_limits<Raise>::max();
@@ -273,7 +282,8 @@ void Coloring::relax() {
   set_limits();
 }
 
-/// Raises the target of this phase, and with it those above that are lower, so that it may take `place`. By how much.
+/// Raises the target of this phase, and the targets above it that are lower, so that the phase may take
+/// `place`. Returns by how many bytes. really: false only computes the raise.
 Coloring::Raise Coloring::raise_target(Place place, bool really) {
   Raise raised = 0;
   for (PhaseId above = phase_ + 1; above > first_ && from_[above - 1] > place; --above) {
@@ -284,7 +294,8 @@ Coloring::Raise Coloring::raise_target(Place place, bool really) {
   return raised;
 }
 
-/// Raises the targets T_(i+1) that forbid the port to keep larger messages x_i for later than `place`. By how much.
+/// Raises the targets T_(i+1) that do not allow the port to keep messages x_i larger than `place` for later
+/// phases. Returns by how many bytes.
 Coloring::Raise Coloring::raise_limit(Port port, Place place, bool really) {
   if (place < at_[port].to) return 0;
   Raise raised = 0;
@@ -344,7 +355,7 @@ Schedule color_pieces(const CommMatrix& matrix, Pieces pieces) {
   const std::vector<PhaseId> phase_of = coloring->run();
   const PhaseId num_phases = coloring->num_phases();
   const Pieces colored = coloring->pieces();
-  coloring.reset();  // gone before the schedule needs its memory
+  coloring.reset();  // frees the memory before the schedule is made
   return colored.bytes.empty() ? of_whole(matrix, colored, phase_of, num_phases)
                                : of_pieces(matrix, colored, phase_of);
 }

@@ -6,7 +6,8 @@
 
 namespace nuice::sched {
 
-/// As few phases as a rank has pieces at most. The first phase of a message sends its first bytes.
+/// Colours pieces with as few phases as possible: the maximum number of pieces of a rank. The first phase of
+/// a message sends its first bytes.
 Schedule color_pieces(const CommMatrix& matrix, Pieces pieces);
 
 }  // namespace nuice::sched

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// GM, global masking (003 fig. 4): greedy partial permutations from the communication matrix in its own order.
+// GM, global masking (003 fig. 4): greedy partial permutations from the communication matrix in its own
+// order.
 //
-// Each phase starts at a random row and gives every row, cyclically, its first column whose receiver is still
-// free. The figure does not say where the search along a row begins. From column 0, all rows try the same
-// receivers first: 30.5 phases on average for n = 32, d = 24, where 003 table 3 prints 26.56. From the row's
-// own number on, as here, it is 26.7, and the other printed means are met as closely.
+// Each phase starts at a random row and visits the rows cyclically. It takes from every row the first column
+// whose receiver is still free. The figure does not say where the search along a row begins. If it begins at
+// column 0, all rows try the same receivers first: for n = 32, d = 24 this takes 30.5 phases on average,
+// while 003 table 3 prints 26.56. Here the search begins at the row's own number, which takes 26.7 phases;
+// the other printed averages agree as closely.
 //
-// The figure scans all n columns of a row in every phase, which is what CGM improves. Entries that are zero or
-// scheduled are passed over either way, so only the others are kept here, each row in the order of the scan: the
-// same schedules from 4 bytes per message instead of n^2 bits. Cost: O(phases * messages) at worst, O(d ln d) for a
-// row on average, and moving up the rest of the row for every message; phases are between the maximum degree and
-// twice that minus one.
+// The figure scans all n columns of a row in every phase, which CGM improves. Zero and scheduled entries are
+// skipped in any case, so only the other entries are kept here, each row in scan order. This gives the same
+// schedules with 4 bytes per message instead of n^2 bits.
+// Cost: O(phases * messages) in the worst case, O(d ln d) for a row on average, plus moving the rest of the
+// row for every message. With maximum degree D the number of phases is between D and 2 D - 1.
 #include <algorithm>
 #include <span>
 #include <vector>
@@ -22,7 +24,7 @@
 namespace nuice::sched {
 namespace {
 
-/// The messages that are left of each row, from column `row` on, cyclically.
+/// The unscheduled messages of each row, cyclically from column `row` on.
 class Rows {
  public:
   explicit Rows(const CommMatrix& matrix)
@@ -39,7 +41,8 @@ class Rows {
     }
   }
 
-  /// Takes the first message of the row whose receiver is free in this phase, which counts from 1; false if none.
+  /// Takes the row's first message whose receiver is free in this phase. Phases count from 1 here. Returns
+  /// false if there is none.
   bool take(Rank src, PhaseId phase, MessageId& taken) {
     const auto index = static_cast<std::size_t>(src);
     const auto row = ids_.begin() + static_cast<std::ptrdiff_t>(begin_[index]);

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// KPBS: phases cost c bytes each in addition to their longest piece (Problem::phase_cost_bytes); schedules the cheaper of two.
+// KPBS: each phase costs c bytes in addition to its longest piece (Problem::phase_cost_bytes). Takes the
+// cheaper of two schedules.
 //
-// The first is that of Cohen, Jeannot, Padoy and Wagner (IEEE TPDS 17(10), 2006) for k-preemptive bipartite scheduling,
-// without their limit of k transfers at a time: sizes are rounded up to multiples of c, so that no phase is shorter than
-// it costs, and matchings are peeled, those of large edges first. With B the bytes of the busiest rank and D the maximum
-// degree every schedule costs at least B + c D; the rounded matrix has at most B + c D bytes at a rank, its phases take
-// no longer together and are at least c long each. Hence
+// The first schedule is that of Cohen, Jeannot, Padoy and Wagner (IEEE TPDS 17(10), 2006) for k-preemptive
+// bipartite scheduling, without their limit of k transfers at a time. Sizes are rounded up to multiples of c,
+// so that no phase is shorter than its cost. Then matchings are peeled, starting with large edges. Let B be
+// the bytes of the busiest rank and D the maximum degree. Every schedule costs at least B + c D. The rounded
+// matrix has at most B + c D bytes per rank, so the phases together take at most that long. Each phase takes
+// at least c. Hence
 //
 //   cost = sum over phases of (c + largest piece) <= 2 (B + c D), at most twice the least
 //
-// The second is coloring_by_size, which mostly is much nearer to the least once c is a hundredth of a mean message or
-// more: then splitting does not pay. Without a cost, c = 0, the first is birkhoff.
-// Cost: that of both parts.
+// The second schedule is coloring_by_size. It usually is much nearer to the minimum if c is at least a
+// hundredth of an average message, because splitting does not pay then. If c = 0, the first schedule is
+// birkhoff's. Cost: that of both schedules.
 #include <algorithm>
 #include <utility>
 
@@ -21,7 +23,8 @@
 namespace nuice::sched {
 namespace {
 
-/// A double holds it without overflow, and costs that differ by less than its precision are as good as equal.
+/// Returns the cost as a double, which cannot overflow. Costs that differ by less than its precision count as
+/// equal.
 double cost(const Schedule& schedule, Bytes phase_cost_bytes) {
   return static_cast<double>(phase_bytes(schedule)) +
          static_cast<double>(phase_cost_bytes) * static_cast<double>(schedule.num_phases());

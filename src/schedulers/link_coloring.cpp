@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Link colouring: schedules without node or link contention in nearly as few phases as any can have.
+// Link colouring: schedules without node or link contention in nearly the fewest possible phases.
 //
-// No such schedule has fewer phases than the most messages, per slot, that one port or link has to carry. First fit does
-// not come close to that where links are scarce (rs_nl), because it fills links that later messages need. So:
+// No such schedule has fewer phases than the maximum, over ports and links, of messages per slot. First fit
+// (rs_nl) needs many more if links are scarce, because it fills links that later messages need. Therefore:
 //
-//   1. First fit, those messages first whose ports and links are busiest in sum; and once more in the order of ids, which
-//      gives the exchange in pairs (i xor k) where every rank sends to every rank. The better of the two is kept.
-//   2. While there are more phases than the bound: the smallest phase is dissolved, and its messages are put into the
-//      others. A message that no phase can take puts others out, which are then put back in the same way, last come
-//      first served. In which phase it does so: where those put out have given the least trouble so far. Each time that
-//      a message found no room counts as trouble, so the search does not run in circles.
+// 1. First fit, starting with the messages whose ports and links are busiest in sum; and again in the order
+//   of ids, which gives the pairwise exchange (i xor k) if every rank sends to every rank. The better result
+//   is kept.
+// 2. While there are more phases than the bound, the smallest phase is dissolved, and its messages are put
+//   into other phases. A message that no phase can take evicts others, which are then placed in the same way,
+//   the last evicted first. It goes into the phase whose victims have caused the least trouble so far.
+//   Trouble counts how often a message found no free phase, so the search does not run in circles.
 //
-// Step 2 is the way in which Nagata and Braysy (Oper. Res. Lett. 37, 2009) save vehicles in routing problems, with phases
-// for vehicles. It stops at the bound or when its work is used up, which is counted, not timed, so that plans are the
-// same everywhere; what it has reached until then is kept.
+// Step 2 is the method by which Nagata and Braysy (Oper. Res. Lett. 37, 2009) save vehicles in routing
+// problems; here phases take the role of vehicles. It stops at the bound or at a work limit, and keeps what
+// it has reached. Work is counted, not timed, so plans are the same on all machines.
 //
-// Cost: O(m log m + sum of routes * phases / 64) for step 1; for step 2 at most 400 times the sum of routes and at most
-// 1.5 * 10^8 steps of about 5 ns. 4 bytes per port or link and phase.
+// Cost: O(m log m + sum of routes * phases / 64) for step 1. For step 2 at most 400 times the sum of routes
+// plus 2 * 10^5 steps, and never more than 1.5 * 10^8 steps of about 5 ns. 4 bytes per port or link, per
+// phase.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -78,7 +80,7 @@ void pack_first_fit(Packing& packing, MessageId num_messages) {
   if (by_load_phases <= packing.num_phases()) pack_first_fit(packing, by_load);
 }
 
-/// Step 2.
+/// Step 2 of link colouring: removes phases by evicting messages.
 class Ejection {
  public:
   Ejection(Packing& packing, MessageId num_messages)
@@ -87,7 +89,7 @@ class Ejection {
         seen_(num_messages, 0),
         work_left_(std::min(1.5e8, 2e5 + 400 * static_cast<double>(packing.num_needs_of_all()))) {}
 
-  /// One phase fewer; false if the work did not suffice, and some messages are nowhere then.
+  /// Removes one phase. Returns false if the work limit is reached; some messages then have no phase.
   bool remove_phase() {
     outside_ = packing_.dissolve_smallest_phase();
     while (!outside_.empty()) {
@@ -106,7 +108,7 @@ class Ejection {
   }
 
  private:
-  /// Any of them, each as likely as the others.
+  /// Chooses a free phase at random, all with equal probability.
   std::optional<PhaseId> choose_free_phase(MessageId id) {
     const auto free = packing_.free_phases(id);
     work_left_ -= static_cast<double>(free.size() * packing_.needs(id).size());
@@ -138,14 +140,15 @@ class Ejection {
     return best;
   }
 
-  /// Of all that are in the way of a message in a phase; no more than needed to see that it is above `limit`.
+  /// Returns the trouble of all messages that block this message in a phase. Stops adding once the sum is
+  /// above `limit`.
   std::uint64_t trouble_of_putting_out(MessageId id, PhaseId phase, std::uint64_t limit) {
     ++glance_;
     std::uint64_t sum = 0;
     for (const Need need : packing_.needs(id)) {
       if (!packing_.is_full(need, phase)) continue;
       const MessageId victim = choose_victim(need, phase);
-      if (victim == Packing::nobody) continue;  // one that goes anyway makes room
+      if (victim == Packing::nobody) continue;  // a message that is evicted anyway makes room
       seen_[victim] = glance_;
       sum += trouble_[victim];
       if (sum > limit) break;
@@ -153,7 +156,8 @@ class Ejection {
     return sum;
   }
 
-  /// The message of a full need that has given the least trouble; no rank if one of them was chosen for another need already.
+  /// Returns the message of a full need that has caused the least trouble; `nobody` if one of its
+  /// messages was already chosen for another need.
   MessageId choose_victim(Need need, PhaseId phase) const {
     MessageId victim = Packing::nobody;
     bool has_room = false;
@@ -165,7 +169,7 @@ class Ejection {
   }
 
   void put_by_force(MessageId id, PhaseId phase) {
-    ++glance_;  // nothing has been seen
+    ++glance_;  // forgets the victims chosen before
     for (const Need need : packing_.needs(id)) {
       if (!packing_.is_full(need, phase)) continue;
       const MessageId victim = choose_victim(need, phase);
@@ -179,7 +183,7 @@ class Ejection {
   Random random_{0};
   std::vector<MessageId> outside_;
   std::vector<std::uint32_t> trouble_;  // by message
-  std::vector<std::uint64_t> seen_;     // by message: glance at which it was last chosen
+  std::vector<std::uint64_t> seen_;     // by message: the glance at which it was last chosen as victim
   std::uint64_t glance_ = 0;
   double work_left_;
 };

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// List scheduling of ports and links, for executors that start a transfer when those before it on its way have finished
-// (depend), and for unequal sizes above all.
+// List scheduling of ports and links, for executors that start a transfer when the transfers before it on its
+// route have finished (depend). It is meant for unequal sizes.
 //
-// A clock runs in bytes. Whenever transfers end, those that wait for what has become free are looked at, the one first whose
-// busiest port or link has most left to carry; it begins if all it needs is free. After a quantum of bytes a transfer has
-// to stand in line again, so a long message does not hold up one that has become more urgent; if no other takes its place it
-// goes on as the same transfer. (Most remaining work first, with preemption: in open shops with one machine a job that is
-// optimal, Gonzalez and Sahni, J. ACM 23, 1976; here jobs need several machines at once, and it is a heuristic.)
+// A clock counts bytes. Whenever transfers end, the messages that wait for the freed ports and links are
+// tried, starting with the message whose busiest port or link has most bytes left. A message begins if
+// everything it needs is free. After a quantum of bytes a message must compete again, so a long message does
+// not delay a more urgent one. If no other message takes its place, it continues as the same transfer. (The
+// rule is most remaining work first, with preemption. In open shops with one machine per job it is optimal:
+// Gonzalez and Sahni, J. ACM 23, 1976. Here jobs need several machines at once, so it is a heuristic.)
 //
-// Phases are the levels of that order: a transfer is in the first phase after those of all that used its ports and links
-// before it. So no phase has link contention, but phases say nothing about times, and there may be more than fewest.
+// Phases are the levels of that order: a transfer is in the first phase after those of all transfers that
+// used its ports and links before. So no phase has link contention. Phases say nothing about times, and there
+// may be more of them than necessary.
 //
-// Cost: O(transfers * links of a route * 64), as at most 64 of those that wait for a port or link are looked at. 4 bytes per
-// message and link of its route, twice.
+// Cost: O(transfers * links of a route * 64), because at most 64 of the messages that wait for a port or link
+// are tried. 8 bytes per message and link of its route.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -28,10 +30,10 @@
 namespace nuice::sched {
 namespace {
 
-/// Pieces are long enough for notices to come in time.
+/// The minimum bytes of a piece. Pieces must be long enough for notifications to arrive in time.
 constexpr Bytes least_quantum = 131072;
 static_assert(least_quantum >= 2 * default_early_bytes);
-/// Of what a port or link carries, whatever the sizes.
+/// The maximum number of quanta into which the bytes of a port or link are divided.
 constexpr Bytes most_parts = 256;
 constexpr std::size_t most_looked_at = 64;
 
@@ -79,9 +81,9 @@ class LinkList {
   static constexpr std::size_t no_transfer = ~std::size_t{0};
 
   struct Need {
-    Bytes work = 0;  // to be begun yet, of all its slots
+    Bytes work = 0;  // bytes not yet begun, over all its slots
     std::int64_t in_use = 0;
-    std::vector<MessageId> queue;  // of those that are not done, the most urgent of the beginning first
+    std::vector<MessageId> queue;  // unfinished messages, in the order of their urgency at the beginning
     std::vector<PhaseId> levels;   // by slot: the phase after its last transfer
   };
   struct Piece {
@@ -106,7 +108,7 @@ class LinkList {
       body(needs_[2 * num_ranks_ + static_cast<std::size_t>(link)]);
   }
 
-  /// Bytes that its busiest port or link, or slot of one, has left to carry.
+  /// Returns the bytes left to carry, per slot, on the message's busiest port or link.
   Bytes urgency(MessageId id) {
     Bytes most = 0;
     for_needs(id, [&](const Need& need) { most = std::max(most, need.work / std::ssize(need.levels)); });
@@ -128,7 +130,7 @@ class LinkList {
     seen_.assign(matrix_.num_messages(), 0);
   }
 
-  /// Its ports and links are free; adds those that wait for them.
+  /// Frees the message's ports and links, and adds the messages that wait for them.
   void end(MessageId id, std::vector<MessageId>& waiting) {
     just_ended_.push_back(std::exchange(running_[id], no_transfer));
     for_needs(id, [&](Need& need) {
@@ -173,7 +175,8 @@ class LinkList {
     ends_.emplace(now_ + static_cast<double>(bytes), id);
   }
 
-  /// No message has taken a slot in a later phase on its route: always so on ports and links with one slot.
+  /// Returns whether the same transfer can continue: no message has taken a slot in a later phase on its
+  /// route. This always holds on ports and links with one slot.
   bool goes_on(std::size_t piece) {
     bool same = true;
     for_needs(pieces_[piece].message, [&](const Need& need) {
@@ -209,7 +212,7 @@ class LinkList {
   const Routes& routes_;
   std::size_t num_ranks_;
   std::vector<Need> needs_;           // ports out, ports in, links
-  std::vector<Bytes> left_;           // by message: to be begun yet
+  std::vector<Bytes> left_;           // by message: bytes not yet begun
   std::vector<std::size_t> running_;  // by message: index in pieces_
   std::vector<Piece> pieces_;
   std::vector<std::size_t> just_ended_;

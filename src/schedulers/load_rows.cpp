@@ -28,7 +28,7 @@ class Tables final : public Rows {
 }  // namespace
 
 void load_rows(const std::string& path) {
-  // dlopen() looks for a name without a folder in the system's folders only.
+  // dlopen() searches only the system's folders for a name without a folder.
   std::error_code is_none;
   const bool is_file = std::filesystem::exists(path, is_none);
   const std::string file = is_file ? std::filesystem::absolute(path).string() : path;

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LPT, largest first: every message, from the largest to the smallest, goes into the first phase in which its sender
-// and its receiver are both free. So messages of like size meet in a phase, which waits for its largest one only.
+// LPT, largest first: every message, from the largest to the smallest, goes into the first phase in which
+// both its sender and its receiver are free. So messages of similar size share a phase, which waits only for
+// its largest message.
 //
-// The rule is Graham's largest processing time first (SIAM J. Applied Mathematics 17, 1969), on ports instead of
-// processors. With D the maximum degree, W the whole-message bound (bounds.hpp) and L the largest message:
-//   * phases <= 2D - 1: each phase before a message's is taken by another message of its sender or its receiver.
-//   * phase_bytes <= 2W - L: of the k phases before that of a message, its sender or its receiver takes at least k/2,
-//     with messages no smaller. So phase k (from 0) waits no longer than the (ceil(k/2) + 1)-th largest message of some
-//     port, and each term of W counts twice, but the first. No schedule of whole messages is better than half that.
-// Cost: O(m log m + m D / 32) time. A port has a bit per phase or, where that would be more than 4 bytes per message,
-// nothing: its few messages are looked through instead. At most 20 bytes per message.
+// The rule is Graham's largest processing time first (SIAM J. Applied Mathematics 17, 1969), for ports
+// instead of processors. Let D be the maximum degree, W the whole-message bound (bounds.hpp) and L the
+// largest message. Then:
+// * phases <= 2D - 1: each phase before that of a message is taken by another message of its sender or its
+//   receiver.
+// * phase_bytes <= 2W - L: of the k phases before that of a message, its sender or its receiver takes at
+//   least k/2, with messages at least as large. So phase k (from 0) waits no longer than the (ceil(k/2) +
+//   1)-th largest message of some port, and each term of W counts twice, except for the first. No schedule of
+//   whole messages is shorter than W.
+//
+// Cost: O(m log m + m D / 32) time. A port has one bit per phase. If that would be more than 4 bytes per
+// message, it has no bits, and its few messages are scanned instead. At most 20 bytes per message.
 #include <bit>
 #include <limits>
 #include <vector>
@@ -33,14 +38,14 @@ class BusyPhases {
   BusyPhases(Rank num_ranks, std::size_t max_phases)
       : words_((max_phases + 63) / 64), begin_(static_cast<std::size_t>(num_ranks), none), few_(words_, 0) {}
 
-  /// Every rank is added once, before any is used.
+  /// Must be called once for every rank, before any other function.
   void add(Rank rank, std::size_t degree) {
     if (degree * 4 < words_ * sizeof(Word)) return;
     begin_[static_cast<std::size_t>(rank)] = bits_.size();
     bits_.resize(bits_.size() + words_, 0);
   }
 
-  /// Calls body(bits), a bit per phase. `ids` are the rank's messages.
+  /// Calls body(bits) with one bit per phase. `ids` are the rank's messages.
   template <typename Ids, typename Body>
   PhaseId look_at(Rank rank, const Ids& ids, std::span<const PhaseId> phase_of, Body body) {
     const std::size_t begin = begin_[static_cast<std::size_t>(rank)];
@@ -67,7 +72,7 @@ class BusyPhases {
   }
 
   std::size_t words_;
-  std::vector<std::size_t> begin_;  // by rank: in bits_, or none
+  std::vector<std::size_t> begin_;  // by rank: its first word in bits_, or none
   std::vector<Word> bits_;
   std::vector<Word> few_;  // for the rank looked at, if it has no bits of its own
 };

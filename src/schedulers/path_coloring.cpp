@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Path colouring: whole messages in phases without node or link contention, each on a path of its own, where the network has
-// several.
+// Path colouring: whole messages in phases without node or link contention. If the network has several paths
+// between ranks, each message gets a path of its own.
 //
-//   * On fat trees the phases are those of coloring_by_size, and each gets paths (graph/tree_paths.hpp). On full ones that is
-//     exactly as many phases as the largest degree D, whatever the matrix. On static routes the busiest link alone may need
-//     two or three times D. Where thinned trees need more than D phases, the search is tried as well.
-//   * Elsewhere no theorem says how: the paths are searched (graph/balanced_paths.hpp), and link_coloring makes the phases.
-//     That is for the detours of a dragonfly, and the LIDs of a port (LMC). With one path for every pair it is link_coloring.
+// * On fat trees the phases are those of coloring_by_size, and each phase gets paths (graph/tree_paths.hpp).
+//   On full fat trees this needs exactly as many phases as the maximum degree D, for every matrix. With
+//   static routes the busiest link alone may require two or three times D phases. If a thinned tree needs
+//   more than D phases, the search below is tried as well.
+// * On other networks no construction is known. Paths are searched (graph/balanced_paths.hpp), and
+//   link_coloring makes the phases. This serves the detours of a dragonfly and several LIDs of a port (LMC).
+//   With one path per pair the result is that of link_coloring.
 //
-// The sender must be able to choose, which no MPI lets it do: docs/reference/networks.md, "Paths".
-// Cost: coloring_by_size and O(messages * levels * log(cables)); or link_coloring, and at most 8 searches of 64 paths for
-// every message. 16 bytes more for each message.
+// The sender must be able to choose a path, which no MPI allows: see docs/reference/networks.md, "Paths".
+// Cost: coloring_by_size and O(messages * levels * log(cables)); or link_coloring and at most 8 searches of
+// 64 paths for every message. 16 more bytes per message.
 #include "nuice/core/bounds.hpp"
 #include "schedulers/graph/balanced_paths.hpp"
 #include "schedulers/graph/tree_paths.hpp"

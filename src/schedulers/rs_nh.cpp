@@ -2,26 +2,28 @@
 // RS_NH, random scheduling avoiding node contention with heaps (000 s.3.3; 004 s.3.3), for messages of
 // unequal size; and RS_NLH (000 s.3.3), which avoids link contention as well.
 //
-// In a phase all wait for the largest transfer. So, as the papers say: each rank sends its largest message
-// first, which brings messages of about the same size together; and each phase has a cutoff size, its level:
-// messages up to the level go whole, larger ones send that many bytes and keep the rest, with its offset, for
-// later phases.
+// In a phase all ranks wait for the largest transfer. The papers therefore have two rules. Each rank sends
+// its largest message first, so that messages of similar size share a phase. And each phase has a cutoff
+// size, its level. Messages up to the level are sent whole. A larger message sends that many bytes, and the
+// rest is kept for later phases.
 //
-// The papers print neither the algorithm nor how the level is chosen ("a reasonable message size"). Ours:
-//   * Partners as in RS_N: from a random row on, each row takes its largest entry whose receiver is still
-//     free; among equal sizes the order is random. A row is kept sorted, where the papers keep a heap: that
-//     gives the same order, and entries behind a taken receiver can be reached without taking the row apart.
-//   * The level: a message may be split only if both its ranks have room, that is at least two messages fewer
-//     left than the busiest rank. Then they still have fewer than that one after the phase, so splitting
-//     costs hardly any phases. The level is the largest message without room, but no less than the mean of
-//     the phase, so that parts do not become tiny, and a multiple of 64 bytes.
-//   * RS_NLH takes an entry only if its route crosses no link that the phase has filled, and a link counts like a rank:
-//     a message has room if also each of its links has at least two messages per slot fewer left than the busiest rank
-//     or link.
-//   * Problem::prefer_pairs: a phase takes pairs of messages back and forth first, row by row, then single ones (rs_nl.cpp says
-//     why). What is left of a message whose mate is finished goes alone.
+// The papers print neither the algorithm nor how the level is chosen ("a reasonable message size"). NUICE
+// does the following:
+// * Partners as in RS_N: starting at a random row, each row takes its largest entry whose receiver is still
+//   free; among equal sizes the order is random. Rows are sorted arrays, while the papers use heaps. The
+//   order is the same, and entries after one with a taken receiver can be reached without removing it.
+// * The level: a message may be split only if both its ranks have room, that is, at least two fewer messages
+//   left than the busiest rank. Then they still have fewer than the busiest rank after the phase, so
+//   splitting adds hardly any phases. The level is the largest message without room, but at least the average
+//   of the phase, so that parts do not become tiny. It is a multiple of 64 bytes.
+// * RS_NLH takes an entry only if its route crosses no link that is full in the phase. A link counts like a
+//   rank: a message has room only if each of its links also has at least two fewer messages per slot left
+//   than the busiest rank or link.
+// * With Problem::prefer_pairs a phase first takes pairs of messages between the same two ranks in both
+//   directions, row by row, then single messages; rs_nl.cpp gives the reason. The rest of a message is sent
+//   alone if its counterpart is finished.
 // At least one message is finished in every phase. Cost: that of RS_N, plus O(degree) per transfer to keep
-// rows sorted; 8 bytes per message next to the schedule, and 8 for those of which a part is sent.
+// rows sorted. In addition to the schedule 8 bytes per message, and 8 per partly sent message.
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -42,7 +44,7 @@ constexpr MessageId whole = std::numeric_limits<MessageId>::max();
 
 struct Entry {
   MessageId id;
-  MessageId part = whole;  // where its bytes already sent are kept, if there are any
+  MessageId part = whole;  // the place in sent_ of its bytes already sent, if some are
 };
 
 struct Pick {
@@ -50,8 +52,8 @@ struct Pick {
   Entry* entry;
 };
 
-/// What is left to send: a row per sender, largest last, as that is where entries come and go; counts for
-/// both ends.
+/// What is left to send. A row per sender, largest message last, because rows change at their end; and
+/// message counts per sender and receiver.
 class SortedRows {
  public:
   SortedRows(const CommMatrix& matrix, Random& random) : matrix_(matrix) {
@@ -72,7 +74,7 @@ class SortedRows {
     return {entries_.data() + begin_[index], to_send_[index]};
   }
 
-  /// The last left_of() bytes of the message are still to be sent.
+  /// Returns the bytes that are still to be sent: the last ones of the message.
   Bytes left_of(const Entry& entry) const {
     return matrix_.bytes(entry.id) - (entry.part == whole ? 0 : sent_[entry.part]);
   }
@@ -81,13 +83,15 @@ class SortedRows {
     return std::max(*std::ranges::max_element(to_send_), *std::ranges::max_element(to_receive_));
   }
 
-  /// The most messages that either rank of this one has left, it included.
+  /// Returns the number of messages left at the sender or receiver of `pick`, whichever has more, including
+  /// this one.
   MessageId left_of_its_ranks(const Pick& pick) const {
     return std::max(to_send_[static_cast<std::size_t>(pick.src)],
                     to_receive_[static_cast<std::size_t>(matrix_.dst(pick.entry->id))]);
   }
 
-  /// Takes `bytes` off the entry and moves it to where its rest belongs. True if nothing is left of it.
+  /// Subtracts `bytes` from the entry, and moves the entry to the place of its remaining size. Returns true
+  /// if nothing is left.
   bool send(const Pick& pick, Bytes bytes) {
     Entry* const at = pick.entry;
     const Bytes left = left_of(*at) - bytes;
@@ -121,14 +125,14 @@ class SortedRows {
 
   const CommMatrix& matrix_;
   std::vector<Entry> entries_;
-  std::vector<Bytes> sent_;            // by part: of messages of which some bytes are sent and some are not
+  std::vector<Bytes> sent_;            // by part: bytes already sent of partly sent messages
   std::vector<MessageId> free_parts_;  // places in sent_
   std::vector<MessageId> begin_;       // by sender
   std::vector<MessageId> to_send_;     // by sender: messages with bytes left
   std::vector<MessageId> to_receive_;  // by receiver
 };
 
-/// The links of RS_NLH: which are full in a phase, and what is left to cross them.
+/// The links of RS_NLH: which are full in a phase, and how many messages have yet to cross them.
 class Links {
  public:
   explicit Links(const Problem& problem) : routes_(problem), of_phase_(routes_) {
@@ -141,7 +145,7 @@ class Links {
   void finish(MessageId id) {
     for (const std::int32_t link : routes_.of(id)) --to_cross_[static_cast<std::size_t>(link)];
   }
-  /// Phases that the messages left on the busiest link need.
+  /// Returns the number of phases that the messages left on the busiest link need.
   MessageId most_left() const {
     MessageId most = 0;
     for (std::size_t link = 0; link < to_cross_.size(); ++link) {
@@ -149,7 +153,7 @@ class Links {
     }
     return most;
   }
-  /// The same for the busiest link that this message crosses.
+  /// Like most_left(), for the busiest link that this message crosses.
   MessageId most_left_for(MessageId id) const {
     MessageId most = 0;
     for (const std::int32_t link : routes_.of(id)) most = std::max(most, phases_left(link));
@@ -158,7 +162,7 @@ class Links {
 
  private:
   MessageId phases_left(std::int32_t link) const {
-    const auto slots = static_cast<MessageId>(routes_.slots(link));  // fewer than messages cross it
+    const auto slots = static_cast<MessageId>(routes_.slots(link));  // fewer than the messages that cross it
     return (to_cross_[static_cast<std::size_t>(link)] + slots - 1) / slots;
   }
 
@@ -167,8 +171,8 @@ class Links {
   std::vector<MessageId> to_cross_;  // by link: messages with bytes left
 };
 
-/// A partial permutation for each phase, as in RS_N; without link contention if there are links; pairs that exchange first, if
-/// that is asked for.
+/// A partial permutation for each phase, as in RS_N. If links are given, it has no link contention. If
+/// prefer_pairs is set, pairs in both directions are taken first.
 class Partners {
  public:
   Partners(const Problem& problem, LinksOfPhase* links)
@@ -178,8 +182,8 @@ class Partners {
         sends_in_(static_cast<std::size_t>(matrix_.num_ranks()), 0),
         taken_in_(sends_in_) {}
 
-  /// Each row's largest entry whose receiver is free, rows in turn from `first` on. Valid until the next
-  /// call.
+  /// Picks each row's largest entry whose receiver is free, visiting the rows cyclically from `first`. Valid
+  /// until the next call.
   const std::vector<Pick>& pick(SortedRows& rows, Rank first) {
     ++phase_;
     if (links_ != nullptr) links_->begin_phase();
@@ -216,7 +220,8 @@ class Partners {
       const auto back = std::ranges::find(theirs, src, [&](const Entry& e) { return matrix_.dst(e.id); });
       if (back == theirs.end()) continue;
       if (links_ != nullptr) {
-        links_->take(entry.id);  // first, as the way back may cross the same links
+        links_->take(entry.id);  // tried first, because the message in the other direction may cross the same
+                                 // links
         const bool fits = links_->has_room_for(back->id);
         links_->release(entry.id);
         if (!fits) continue;
@@ -249,7 +254,7 @@ class Partners {
   std::vector<Pick> picks_;
 };
 
-/// See above. Requires picks; `links` may be null.
+/// Chooses the level as described at the top of this file. Requires picks; `links` may be null.
 Bytes choose_level(const SortedRows& rows, const Links* links, const std::vector<Pick>& picks) {
   const auto left_around = [&](const Pick& pick) {
     const MessageId at_ranks = rows.left_of_its_ranks(pick);
@@ -257,7 +262,7 @@ Bytes choose_level(const SortedRows& rows, const Links* links, const std::vector
   };
   const MessageId most_left = links == nullptr ? rows.most_left_of_a_rank()
                                                : std::max(rows.most_left_of_a_rank(), links->most_left());
-  Bytes sum = 0;  // of all messages at most, so no overflow
+  Bytes sum = 0;  // at most the sum of all messages, so it cannot overflow
   Bytes largest_without_room = 0;
   for (const Pick& pick : picks) {
     const Bytes left = rows.left_of(*pick.entry);
@@ -277,7 +282,7 @@ Schedule make_by_level(const Problem& problem, Links* links) {
   SortedRows rows(matrix, random);
   Partners partners(problem, links == nullptr ? nullptr : &links->of_phase());
   Schedule schedule(matrix.num_ranks());
-  // Room for the parts too: memory that is not used takes addresses only, but growing would copy everything.
+  // Reserves memory for parts too: unused memory costs only addresses, but growing would copy everything.
   schedule.reserve(matrix.num_messages() + std::size_t{matrix.num_messages()} / 4);
   for (MessageId left = matrix.num_messages(); left > 0;) {
     check_interrupt();

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// RS_NL, random scheduling avoiding node and link contention (000 s.3.3): RS_N with the definition of link contention of
-// 000 s.2.1. Each phase starts at a random row and gives every row, cyclically, its first entry whose receiver is free
-// and whose route crosses no link that the phase has filled. The routes are static: a Topology gives them.
+// RS_NL, random scheduling avoiding node and link contention (000 s.3.3): RS_N with the link contention of
+// 000 s.2.1. Each phase starts at a random row and visits the rows cyclically. It takes from every row the
+// first entry whose receiver is free and whose route crosses no full link. Routes are static and come from
+// the Topology.
 //
-// 000 prints no algorithm of its own for it and defines link contention for links that carry one message at a time; a
-// link of larger capacity is full when it carries as many as it has slots.
+// 000 prints no separate algorithm, and defines link contention for links that carry one message at a time.
+// Here a link of larger capacity is full when it carries as many messages as it has slots.
 //
-// Problem::prefer_pairs: a message whose receiver has one back is sent only together with that. A phase takes such pairs
-// first, row by row, then single messages. On the iPSC/860 two ranks exchange in the time of one message if they start
-// together, which is why LP wins there on dense matrices (000 s.6). It costs phases.
+// With Problem::prefer_pairs a message is sent only together with the message in the other direction, if
+// there is one. A phase first takes such pairs, row by row, then single messages. On the iPSC/860 two ranks
+// exchange in the time of one message if they start together, which is why LP wins there on dense matrices
+// (000 s.6). Preferring pairs costs phases.
 //
-// Cost: O(messages * (length of a route)) per phase at worst, as every entry may be tried; 8 bytes per message, plus the
-// routes (graph/routes.hpp). No bound on the phases but that each takes one message at least.
+// Cost: O(messages * (length of a route)) per phase in the worst case, because every entry may be tried. 8
+// bytes per message, plus the routes (graph/routes.hpp). Each phase takes at least one message; there is no
+// other bound on the number of phases.
 #include <algorithm>
 #include <vector>
 
@@ -23,7 +26,7 @@
 namespace nuice::sched {
 namespace {
 
-/// The phase being filled.
+/// The phase that is being filled.
 class Phase {
  public:
   Phase(const CommMatrix& matrix, const Routes& routes)
@@ -45,7 +48,7 @@ class Phase {
     receives_in_[static_cast<std::size_t>(matrix_.dst(id))] = number_;
     links_.take(id);
   }
-  /// Takes back what take(id) did.
+  /// Reverses take(id).
   void release(MessageId id) {
     sends_in_[static_cast<std::size_t>(matrix_.src(id))] = 0;
     receives_in_[static_cast<std::size_t>(matrix_.dst(id))] = 0;
@@ -111,7 +114,7 @@ class RandomScheduling {
       const MessageId mate = mate_of(entry);
       const Rank dst = matrix_.dst(entry);
       if (mate == none || phase_.sends(dst) || !phase_.has_room_for(entry)) continue;
-      phase_.take(entry);  // first, as the way back may cross the same links
+      phase_.take(entry);  // tried first, because the message in the other direction may cross the same links
       const bool fits = phase_.has_room_for(mate);
       phase_.release(entry);
       if (!fits) continue;
@@ -130,7 +133,8 @@ class RandomScheduling {
 
   MessageId mate_of(MessageId id) const { return mate_.empty() ? none : mate_[id]; }
 
-  /// A message's mate is the one back, unless not even an empty phase could take both.
+  /// Finds each message's mate: the message in the other direction, unless not even an empty phase could take
+  /// both.
   void find_mates() {
     mate_.assign(matrix_.num_messages(), none);
     for (MessageId id = 0; id < matrix_.num_messages(); ++id) {

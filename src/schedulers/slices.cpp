@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Slices: coloring_by_size, with messages cut first where a few large ones make phases long.
+// Slices: coloring_by_size, after cutting the few large messages that would make phases long.
 //
-// Whole messages cannot go below W (bounds.hpp). Where sizes are spread over orders of magnitude, one rank's largest
-// message, which few others have the like of, makes a phase in which the others wait. Messages above c are cut into
-// pieces of c and a rest; then W of the pieces comes near max_port_bytes, for a piece more at the ranks that have large
-// messages. So phases stay few, as many as a rank has pieces, and tiny messages, which are most, are not touched.
-// c is searched for: the one with the least W whose pieces nowhere need more than a tenth more phases than the
-// matrix. A rank without room for that many pieces cuts its message in equal parts. Where no c saves a thousandth, this
-// is coloring_by_size.
+// Schedules of whole messages cannot have fewer bytes than W (bounds.hpp). If sizes range over orders of
+// magnitude, one rank's largest message, to which few others compare, makes a phase in which the other ranks
+// wait. Therefore messages above c are cut into pieces of c bytes and a rest. W of the pieces is then close
+// to max_port_bytes, and ranks with large messages have a few more pieces. There are as many phases as the
+// maximum number of pieces of a rank, so phases stay few. The many tiny messages are not changed.
+//
+// c is searched for: the value with the least W whose pieces need at most a tenth more phases than the
+// matrix. A rank without room for that many pieces cuts its message into equal parts. If no c saves a
+// thousandth of W, the result is that of coloring_by_size.
 //
 // Cost: O(m) for each of 33 values of c, and coloring_by_size.
 #include <algorithm>
@@ -32,11 +34,11 @@ class Cutter {
  public:
   explicit Cutter(const CommMatrix& matrix);
 
-  /// The pieces with the least W.
+  /// Returns the pieces with the least W.
   Pieces best();
 
  private:
-  /// By rank, as a sender and, behind all these, as a receiver.
+  /// Numbers of messages or pieces by rank: first as senders, then as receivers.
   using Counts = std::vector<MessageId>;
 
   MessageId& of_sender(Counts& counts, MessageId id) const {
@@ -55,7 +57,7 @@ class Cutter {
   Counts degree_;
   MessageId max_pieces_ = 0;
   Bytes best_bytes_ = 0;
-  Bytes best_most_ = 0;  // is the largest piece
+  Bytes best_most_ = 0;  // the size limit of pieces with the least W
 };
 
 Cutter::Cutter(const CommMatrix& matrix)
@@ -90,7 +92,7 @@ std::vector<Sized> Cutter::cut(Bytes most) const {
   return all;
 }
 
-/// W as in whole_message_bytes(), or something that is no less than `enough`.
+/// Returns W as whole_message_bytes() does; it may stop at any value that is at least `enough`.
 Bytes Cutter::whole_bytes(const std::vector<Sized>& pieces, Bytes enough) const {
   Counts met(degree_.size(), 0);
   MessageId k = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of scheduling algorithms. To add one: a file next to this one, a line in rows.hpp, a row here.
+// The table of scheduling algorithms. To add a scheduler, write its file in this folder, a line in rows.hpp,
+// and a row here.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -17,11 +18,11 @@ std::uint32_t whole(double value) { return static_cast<std::uint32_t>(value); }
 
 double log2_up(double value) { return value < 1 ? 0 : std::bit_width(whole(value) - 1); }
 
-// Expected phases, with D the largest degree and n ranks.
+// The functions below return the expected number of phases, for n ranks and maximum degree D.
 
 double one_phase(const MatrixTraits& /*traits*/) { return 1; }
 
-/// Every pair of ranks has its phase, whether it has messages or not.
+/// Every pair of ranks has a phase, even without messages.
 double linear_phases(const MatrixTraits& t) {
   return std::min(static_cast<double>(std::bit_ceil(whole(t.ranks))) - 1, t.degree * t.ranks);
 }
@@ -32,17 +33,17 @@ double a_phase_per_rank(const MatrixTraits& t) { return t.ranks; }
 
 double steps(const MatrixTraits& t) { return log2_up(t.ranks); }
 
-/// D + log2 D, as 003 s.4 found.
+/// D + log2 D, the average found in 003 s.4.
 double greedy_phases(const MatrixTraits& t) { return t.degree + log2_up(t.degree); }
 
-/// D, where splitting has nothing to gain.
+/// D if all sizes are equal, so that no message is split.
 double peeled_phases(const MatrixTraits& t) { return t.equal_sizes ? t.degree : t.degree * 6; }
 
 double link_free_phases(const MatrixTraits& t) { return t.degree * 1.3; }
 
 double fewest(const MatrixTraits& t) { return t.degree; }
 
-/// Where the last place with all in view is not searched.
+/// D + 1: distributed planning adds a colour instead of searching for the last free place.
 double one_more(const MatrixTraits& t) { return t.degree + 1; }
 
 constexpr Scheduler lp{.name = "lp",
@@ -80,7 +81,7 @@ constexpr Scheduler lex{
     .expected_unevenness = 0.7,
     .planning_passes = 1,
     .gathers = false,
-    .tried_with = Paces::none()};  // all ranks send to one: the contention that schedules are there to avoid
+    .tried_with = Paces::none()};  // all ranks send to one: the contention that schedules are to avoid
 
 constexpr Scheduler bex{
     .name = "bex",
@@ -95,7 +96,7 @@ constexpr Scheduler bex{
     .gathers = false,
     .tried_with = Paces(Pace::phases)};
 
-/// The same row under another name.
+/// Returns the row under another name.
 constexpr Scheduler alias(Scheduler row, std::string_view name, std::string_view summary,
                           std::string_view source) {
   row.alias_of = row.name;
@@ -128,7 +129,7 @@ constexpr std::array built_in{
               .expected_unevenness = 0.7,
               .planning_passes = 1,
               .gathers = true,
-              .tried_with = Paces::none()},  // what rs_n does with another seed, in more time
+              .tried_with = Paces::none()},  // as good as rs_n with another seed, but takes longer
     alias(rs_n, "cgm", "compact global masking: greedy phases from the compressed matrix", "003 figs 5, 6"),
     rs_n,
     Scheduler{.name = "coloring",
@@ -324,7 +325,7 @@ constexpr std::array built_in{
         .expected_unevenness = 0.7,
         .planning_passes = 50,
         .gathers = true,
-        .tried_with = Paces::none()},  // no MPI lets a sender choose
+        .tried_with = Paces::none()},  // no MPI lets a sender choose a path
     Scheduler{
         .name = "link_list",
         .summary = "an order for depend: transfers on the busiest ports and links first, long ones in parts",
@@ -350,8 +351,7 @@ constexpr std::array built_in{
         .expected_unevenness = 0.1,
         .planning_passes = 50,
         .gathers = false,
-        .tried_with =
-            Paces::none()},  // for planning without a gather; with one, coloring is quicker and shorter
+        .tried_with = Paces::none()},  // for planning without a gather; else coloring is better
 };
 
 core::Table<Scheduler>& table() {

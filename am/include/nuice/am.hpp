@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Active messages and scheduling on the fly, on any transport. The parts that need MPI: <nuice/mpi/am.hpp>,
-// <nuice/mpi/drs.hpp>.
+// Active messages and scheduling on the fly, for any transport. For the parts that need MPI see
+// <nuice/mpi/am.hpp> and <nuice/mpi/drs.hpp>.
 #pragma once
 
 #include "nuice/am/coalescer.hpp"

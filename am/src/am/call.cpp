@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls with a result. The caller keeps a slot for each; a generation in the CallId makes a result that comes after
-// its Future was dropped harmless.
+// Calls with a result. The caller keeps a slot for each call. The CallId contains a generation, so a result
+// that arrives after its Future was dropped does no harm.
 #include <algorithm>
 #include <cstring>
 #include <string_view>

@@ -36,7 +36,8 @@ CoalescerBase::CoalescerBase(Endpoint& endpoint, std::uint16_t id, std::size_t i
   core_.coalescers_.push_back(this);
 }
 
-/// Bytes of whole items for dst. What goes to a host in one message is all that its ranks may have, and its head.
+/// Returns the capacity of dst's buffer in bytes of whole items. A message to a host must hold its header and
+/// full buffers for all its ranks.
 std::size_t CoalescerBase::capacity(Rank dst) const {
   if (relay_ == nullptr || !relay_->relays(dst)) return buffer_bytes_ / item_bytes_ * item_bytes_;
   const std::size_t ranks = relay_->ranks_beside(dst).size();
@@ -44,7 +45,7 @@ std::size_t CoalescerBase::capacity(Rank dst) const {
   return buffer_bytes_ < head ? 0 : (buffer_bytes_ - head) / ranks / item_bytes_ * item_bytes_;
 }
 
-/// The rank that a message with items for dst is sent to.
+/// Returns the rank to which a message with items for dst is sent.
 Rank CoalescerBase::goes_to(Rank dst) const {
   return relay_ != nullptr && relay_->relays(dst) ? relay_->dealer(dst) : dst;
 }
@@ -67,8 +68,8 @@ void CoalescerBase::send(Rank dst) {
   relay_ != nullptr && relay_->relays(dst) ? send_to_host(dst) : send_alone(dst);
 }
 
-// Swapped out before it is sent: sending may poll, and a handler may push to the same rank. What a handler throws then
-// comes out when all is in order again.
+// Takes the buffer out before sending it, because sending may poll, and a handler may push to the same rank.
+// An exception of a handler is thrown when the state is consistent again.
 void CoalescerBase::send_alone(Rank dst) {
   Buffer& buffer = buffers_[static_cast<std::size_t>(dst)];
   std::unique_ptr<std::byte[]> full = std::move(buffer.memory);
@@ -80,7 +81,7 @@ void CoalescerBase::send_alone(Rank dst) {
     if (dst != core_.rank_ || !core_.handled_at_once(header, full.get()))
       core_.post(dst, header, full.get(), bytes, {});
   });
-  if (buffer.memory == nullptr) {  // else a handler began a new one
+  if (buffer.memory == nullptr) {  // otherwise a handler began a new one
     buffer.next = full.get();
     buffer.end = full.get() + capacity(dst);
     buffer.memory = std::move(full);
@@ -88,7 +89,8 @@ void CoalescerBase::send_alone(Rank dst) {
   error.rethrow();
 }
 
-/// All that waits for the ranks of a host, as one message. Its buffers are empty before it is sent, for the same reason.
+/// Sends all items for the ranks of a host as one message. Their buffers are emptied before, for the same
+/// reason as in send_alone().
 void CoalescerBase::send_to_host(Rank dst) {
   const std::span<const Rank> ranks = relay_->ranks_beside(dst);
   std::vector<std::byte> parcel = std::move(parcel_);
@@ -149,14 +151,15 @@ void CoalescerBase::flush() {
   error.rethrow();
 }
 
-// Every rank begins behind itself: if all began with rank 0, its host's port would overflow first, and then the next one's.
+// Every rank starts with the rank after itself. If all ranks started with rank 0, its host's port would
+// overflow first, and then the next host's.
 Rank CoalescerBase::at_distance(Rank distance) const {
   const auto there = static_cast<std::int64_t>(core_.rank_) + distance;
   return static_cast<Rank>(there % core_.num_ranks_);
 }
 
-// Everything leaves once per max_age, so nothing waits longer; but where messages wait for room, items stay here until
-// there is some, so that at most one buffer for each rank is kept there because of its age.
+// Sends all items once per max_age, so no item waits longer. If messages wait for room, the items stay in
+// their buffers until there is room, so that age adds at most one buffer per rank to the waiting messages.
 void CoalescerBase::flush_if_old() {
   if (max_age_.count() == 0) return;
   const auto now = Clock::now();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all ranks of an endpoint do together: seal, barrier, quiesce.
+// The collective calls of an endpoint: seal, barrier, quiesce.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -12,26 +12,30 @@
 namespace nuice::am {
 namespace {
 
-/// How long a rank sleeps at a time in quiesce(). A look for messages of other hosts is a system call with dozens of connections behind
-/// it, and where ranks outnumber cores it takes a core from a rank that has work: 32 ranks on two cores that all looked every 0.25 ms
-/// took three times as long for a quiesce() as with these naps. What comes from the own host ends a nap.
+/// Decides when and how long a rank sleeps in quiesce(). A check for messages from other hosts is a system
+/// call over dozens of connections. If ranks outnumber cores, it takes a core from a rank that has work: with
+/// 32 ranks on two cores, checks every 0.25 ms made a quiesce() three times as long as these naps. A message
+/// from the own host ends a nap.
 class Naps {
  public:
   Naps(bool leads, bool is_on_one_host) : leads_(leads), is_on_one_host_(is_on_one_host) {}
 
-  /// The leader wakes all ranks when something is to be done, and when messages are missing after a wave: then they are near.
+  /// Starts an order. The leader wakes all ranks when they have work. After a wave with missing messages naps
+  /// are short, because these messages will arrive soon.
   void begin(TerminationDetector::Kind order) {
     order_ = order;
     begun_ = Clock::now();
     if (!leads_) next_s_ = order == TerminationDetector::Kind::take ? first_for_missing_s : longest_s;
     finds_ = 0;
   }
-  /// Inside a host all is done in microseconds, if the rank with the next step gets a core.
+  /// Returns whether the rank may sleep now. Inside a host all steps take microseconds, if the rank with the
+  /// next step gets a core.
   bool is_time() const {
     if (is_on_one_host_) return !leads_ && order_ == TerminationDetector::Kind::question;
     return !leads_ || Clock::now() - begun_ > leader_stays_awake;
   }
-  /// Every time something was there: somebody waits for this rank each time (round trips). Few such looks are in a row otherwise.
+  /// Called when a check has found messages. After several successful checks in a row a partner probably
+  /// waits for this rank each time (round trips), so naps become shorter.
   void found() {
     if (leads_ || ++finds_ < finds_to_halve) return;
     finds_ = 0;
@@ -46,10 +50,10 @@ class Naps {
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr auto leader_stays_awake = std::chrono::milliseconds(1);
-  static constexpr double longest_s = 2e-3;  // what MPI has of this rank must go on
+  static constexpr double longest_s = 2e-3;  // MPI must make progress for this rank
   static constexpr double shortest_s = 50e-6;
   static constexpr double first_for_missing_s = 250e-6;
-  static constexpr double of_leader_s = 20e-6;  // the system makes 70 of it; waves take some hundred
+  static constexpr double of_leader_s = 20e-6;  // in fact the system sleeps 70 us; waves take some 100 us
   static constexpr int finds_to_halve = 4;
   bool leads_;
   bool is_on_one_host_;
@@ -86,15 +90,15 @@ std::uint16_t EndpointCore::add_row(std::string_view name, std::size_t argument_
   return static_cast<std::uint16_t>(rows_.size() - 1);
 }
 
-// An error of a handler must not leave a reduction half done, nor this rank missing in the next: it is returned, and
-// thrown by the caller when the collective call is complete.
+// An error of a handler must not leave a reduction half done, or this rank missing in the next one. So errors
+// are returned, and the caller throws them when the collective call is complete.
 std::exception_ptr EndpointCore::reduce_into(ReduceOp op, std::span<const std::int64_t> values,
                                              std::span<std::int64_t> result, bool polling) {
   FirstError error;
   throw_failure();
   begin_wait();
   noting_failure([&] { transport_->start_reduce(op, values); });
-  do {  // polls at least once: alone, a rank has its result at once
+  do {  // polls at least once; a single rank has its result at once
     if (polling) {
       error.of([this] { progress_or_idle(); });
     } else {
@@ -122,7 +126,7 @@ std::vector<std::int64_t> EndpointCore::reduce(ReduceOp op, std::span<const std:
   return result;
 }
 
-// No handler runs in here: a rank that has completed already may send.
+// Runs no handlers, because ranks that have completed it may already send.
 void EndpointCore::seal() {
   const Entry entry(*this);
   must_not_be_in_handler("seal");
@@ -150,9 +154,10 @@ void EndpointCore::barrier() {
   throw_if(reduce_into(ReduceOp::sum, {}, {}, true));
 }
 
-// Waves of (sent, handled). If the sum handled in one wave equals the sum sent in the next, nothing was in flight in
-// between (Mattern's four counters). The barrier at the end runs no handlers: a rank that has completed it knows that no rank
-// is still taking messages in, so what it sends next is handled after the others' quiesce().
+// Waves of (sent, handled) counts. If the sum handled in one wave equals the sum sent in the next, nothing
+// was in flight in between (Mattern's four counters). The barrier at the end runs no handlers. So a rank that
+// has passed it knows that no rank still receives messages, and its next messages are handled after the
+// others' quiesce().
 std::exception_ptr EndpointCore::try_quiesce() {
   const Entry entry(*this);
   must_not_be_in_handler("quiesce");
@@ -177,7 +182,7 @@ bool EndpointCore::has_nothing_left() const {
          std::ranges::none_of(coalescers_, [](const CoalescerBase* c) { return c->has_items(); });
 }
 
-/// False: this rank may not sleep now, and has waited as idle() does.
+/// Returns false if this rank may not sleep now; it has then waited as idle() does.
 bool EndpointCore::sleep(TerminationDetector& detector, TerminationDetector::Order newest, double seconds) {
   bool has_slept = false;
   if (num_deferred_ == 0) {
@@ -193,7 +198,8 @@ bool EndpointCore::sleep(TerminationDetector& detector, TerminationDetector::Ord
   return has_slept;
 }
 
-// A rank that follows an order to go on sends as a handler would, without waiting: others of its host wait for it.
+// A rank that follows a `go` order sends as a handler would, without waiting, because other ranks of its host
+// wait for it.
 std::exception_ptr EndpointCore::quiesce_by(TerminationDetector& detector) {
   FirstError error;
   error.add(flush_coalescers());
@@ -203,7 +209,7 @@ std::exception_ptr EndpointCore::quiesce_by(TerminationDetector& detector) {
   std::uint64_t flushed_at = handled_;
   Naps naps(detector.is_leader(), detector.is_on_one_host());
   const auto nap = [&](TerminationDetector::Order newest) {
-    // In this order: a look at the clock takes longer than a turn of a rank that spins.
+    // in this order, because reading the clock takes longer than one iteration of a spinning rank
     if (!detector.may_sleep() || !naps.is_time()) {
       idle();
     } else if (sleep(detector, newest, naps.seconds())) {

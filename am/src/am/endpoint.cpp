@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The public face of EndpointCore.
+// The functions of Endpoint, which call EndpointCore.
 #include "nuice/am/endpoint.hpp"
 
 #include "am/endpoint_core.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sending and progress. A send that finds no room waits while polling in the main program, and is kept in deferred_
-// inside a handler: no handler ever waits, so every rank that waits takes messages in, and a cycle of full rings
-// cannot stand still.
+// Sending and progress. A send that finds no room waits while polling in the main program, and is kept in
+// deferred_ inside a handler. No handler ever waits, so every waiting rank receives messages, and a cycle of
+// full rings cannot block.
 #include "am/endpoint_core.hpp"
 
 #include <bit>
@@ -14,8 +14,8 @@
 namespace nuice::am {
 namespace {
 
-/// Empty polls in a row before a waiting loop gives the core away: at once where ranks wait for cores; else after about
-/// a millisecond, as what comes back from the system after giving up a core may take long.
+/// The number of consecutive empty polls before a waiting loop yields the core. It is small if ranks compete
+/// for cores. Otherwise it takes about a millisecond, because the system may return a yielded core late.
 constexpr unsigned patience = 50000;
 constexpr unsigned patience_oversubscribed = 16;
 
@@ -75,7 +75,7 @@ void EndpointCore::check_sendable(Rank dst, std::size_t bytes) const {
 }
 
 bool EndpointCore::try_post(Rank dst, Header header, std::span<const std::byte> a, Tail tail) {
-  // A failure is told before seal() too.
+  // Before seal() failures are reported too, so the ring is looked up then.
   if (RingProducer* const ring = sealed_ ? rings_[static_cast<std::size_t>(dst)] : transport_->ring_to(dst))
     return ring->try_push(header, a.data(), a.size(), tail.data(), tail.size());
   if (guards_.in_signal) return false;  // MPI and UCX must not be called there
@@ -117,7 +117,7 @@ void EndpointCore::post_slowly(Rank dst, Header header, std::span<const std::byt
   if (must_stay_behind(dst) || !try_post(dst, header, a, tail)) {
     if (kept_ && kept_->used != 0 && !in_progress_) sort_kept();
     defer(dst, header, a, tail);
-    if (!in_progress_) {  // what handlers send meanwhile stays behind it
+    if (!in_progress_) {  // messages that handlers send meanwhile stay behind this one
       ++stats_.stalls;
       error.of([&, number = last_deferred_] { wait_until([&] { return has_left(dst, number); }); });
     }
@@ -149,7 +149,7 @@ int EndpointCore::take_in() {
   handled += self_.consumer.poll(options_.poll_limit, [this](Header header, const std::byte* payload) {
     deliver(rank_, header, payload);
   });
-  // As a handler would: what finds no room is kept, in order, and nothing waits.
+  // Sends as a handler would: messages that find no room are kept, in order, and nothing waits.
   if (!coalescers_.empty()) age_coalescers();
   return handled;
 }
@@ -159,7 +159,7 @@ int EndpointCore::progress() {
   throw_failure();
   if (num_deferred_ != 0) send_deferred();
   const int handled = take_in();
-  throw_failure();  // another rank has told of one
+  throw_failure();  // another rank has reported a failure
   return handled;
 }
 
@@ -209,7 +209,7 @@ void EndpointCore::age_coalescers() {
 
 std::exception_ptr EndpointCore::flush_coalescers() {
   FirstError error;
-  for (std::size_t next = 0; next < coalescers_.size();) {  // a handler may make another meanwhile
+  for (std::size_t next = 0; next < coalescers_.size();) {  // a handler may add a coalescer meanwhile
     CoalescerBase* const coalescer = coalescers_[next++];
     error.of([&] { coalescer->flush(); });
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an Endpoint is made of. All of its files, and those of what builds on it (ports, coalescers, LevelSync, DRS_N), see it whole.
+// The state of an Endpoint. Its own files, and those of ports, coalescers, LevelSync and DRS_N, use it
+// directly.
 #pragma once
 
 #include <csignal>
@@ -27,7 +28,7 @@ namespace nuice::am {
 
 class CoalescerBase;
 
-/// Numbers of Kind::internal, in the order in which add_internal_handlers() adds them.
+/// The numbers of Kind::internal, in the order in which add_internal_handlers() adds them.
 enum class InternalHandler : std::uint16_t { result, put, bulk_put, level_mark, roll_call, present, failure };
 
 inline constexpr std::size_t num_internal_handlers = static_cast<std::size_t>(InternalHandler::failure) + 1;
@@ -43,7 +44,7 @@ class EndpointCore {
   EndpointCore& operator=(const EndpointCore&) = delete;
   ~EndpointCore();
 
-  /// What every public call holds while interrupts or a progress thread are on.
+  /// Held by every public call while interrupts or a progress thread are in use.
   class Entry {
    public:
     explicit Entry(EndpointCore& core) : core_(core) {
@@ -61,7 +62,7 @@ class EndpointCore {
     EndpointCore& core_;
   };
 
-  /// True during its life.
+  /// A flag that is true while this object exists.
   struct Flag {
     bool& flag;
     explicit Flag(bool& f) : flag(f) { flag = true; }
@@ -73,10 +74,10 @@ class EndpointCore {
   struct Message {
     Header header;
     std::vector<std::byte> payload;
-    std::uint64_t number;  // of all that were kept here, as they came
+    std::uint64_t number;  // counts all messages kept here
   };
 
-  /// The registry: what seal() compares, and the functions' lifetime.
+  /// The registered handlers: what seal() compares, and the owners of the functions.
   struct Names {
     std::vector<std::string> names;
     std::vector<std::shared_ptr<void>> functions;
@@ -105,28 +106,27 @@ class EndpointCore {
     struct Slot {
       std::span<std::byte> memory;
       Bytes expected = 0;
-      Bytes missing = 0;   // not announced yet
-      Bytes incoming = 0;  // announced and accepted, but not here yet
+      Bytes missing = 0;   // not yet announced
+      Bytes incoming = 0;  // announced and accepted, but not yet arrived
       std::uint64_t generation = 0;
       std::uint64_t first_generation = 0;  // of the next port in this slot
       bool open = false;
-      bool abandoned =
-          false;  // its Port is gone, and bytes are on their way still: not to be used again before they came
-      std::shared_ptr<const std::function<void(Context&)>>
-          on_complete;  // shared with the run that destroys the port
+      bool abandoned = false;  // its Port is gone: not to be reused before all bytes have arrived
+      std::shared_ptr<const std::function<void(Context&)>> on_complete;  // shared: it may destroy the port
     };
     struct Incoming {
       Rank src;
       std::uint32_t port;
       Bytes bytes;
-      std::vector<std::byte> discarded;  // where bulk data goes that no port takes
+      std::vector<std::byte> discarded;  // memory for rejected bulk data
     };
     std::vector<std::unique_ptr<Slot>> slots;
     std::vector<std::uint32_t> free;
     std::map<std::uint64_t, Incoming> incoming;
     std::uint64_t next_cookie = 0;
     std::uint64_t next_put = 0;
-    std::map<std::pair<Rank, std::uint64_t>, bool> parts;  // puts of several messages: whether they are taken
+    std::map<std::pair<Rank, std::uint64_t>, bool> parts;  // puts of several messages: whether they are
+                                                           // accepted
   };
 
   struct Levels {
@@ -134,7 +134,7 @@ class EndpointCore {
     std::vector<std::vector<std::uint64_t>> marks;  // by LevelSync, by rank
   };
 
-  /// Messages of a rank to itself take the same kind of ring.
+  /// The ring for messages of a rank to itself.
   struct SelfRing {
     explicit SelfRing(std::size_t capacity)
         : words(capacity / sizeof(std::uint64_t), 0),
@@ -146,8 +146,9 @@ class EndpointCore {
     RingConsumer consumer;
   };
 
-  /// What handlers send inside the signal handler and cannot leave at once: in memory of its own, contiguous, as
-  /// nothing may be allocated there. The next call outside sorts it into deferred_.
+  /// Messages that handlers send inside the signal handler and that find no room. They are contiguous in
+  /// memory of their own, because nothing may be allocated there. The next call outside moves them to
+  /// deferred_.
   struct Kept {
     struct Record {
       Rank dst;
@@ -166,21 +167,21 @@ class EndpointCore {
 
   /// Interrupts and the progress thread; unused unless guarded_.
   struct Guards {
-    std::recursive_mutex mutex;  // held by the thread inside the endpoint, when there is a progress thread
+    std::recursive_mutex mutex;  // held by the thread inside the endpoint, if there is a progress thread
     bool has_thread = false;
     int signal = 0;                       // 0: no interrupts
-    volatile std::sig_atomic_t busy = 0;  // calls of the endpoint and masks that are open
+    volatile std::sig_atomic_t busy = 0;  // active calls of the endpoint, and masks
     volatile std::sig_atomic_t pending = 0;
     bool in_signal = false;
-    std::exception_ptr error;  // of a handler that ran where nothing could catch it
+    std::exception_ptr error;  // of a handler that ran where no caller could catch it
   };
 
-  /// What a rank knows of failures (watch.cpp).
+  /// What a rank knows about failures (watch.cpp).
   struct Watch {
-    QuietTime quiet;  // of the call that waits
+    QuietTime quiet;  // of the waiting call
     double next_look_s = 0;
-    std::vector<char> is_present;  // by rank: it has answered the current roll call
-    std::exception_ptr failure;    // why the endpoint was given up
+    std::vector<char> is_present;  // by rank: whether it has answered the current roll call
+    std::exception_ptr failure;    // why the endpoint is unusable
   };
 
   // --- The calls of Endpoint, as documented there (endpoint_core.cpp, collective.cpp, call.cpp, port.cpp) ---
@@ -196,8 +197,8 @@ class EndpointCore {
   std::uint16_t add_row(std::string_view name, std::size_t argument_bytes, std::size_t result_bytes,
                         bool tail, detail::HandlerRow row, std::shared_ptr<void> function);
 
-  // --- Parts of larger collective calls: no rank may drop out of them in between. What a handler throws is returned
-  // (null: nothing), to be thrown when the last step is done, or later.
+  // --- Parts of larger collective calls, which no rank may leave halfway. Exceptions of handlers are
+  // returned (null if there are none) and thrown after the last step, or later. ---
   std::exception_ptr try_reduce(ReduceOp op, std::span<const std::int64_t> values,
                                 std::span<std::int64_t> result);
   std::exception_ptr try_quiesce();
@@ -207,41 +208,43 @@ class EndpointCore {
   std::exception_ptr reduce_into(ReduceOp op, std::span<const std::int64_t> values,
                                  std::span<std::int64_t> result, bool polling);
   std::exception_ptr flush_coalescers();
-  /// The next call that makes progress throws the error (if there is one, and none is waiting already).
+  /// Makes the next call that makes progress throw the error, unless it is null or another error is waiting.
   void throw_later(std::exception_ptr error);
   void must_not_be_in_handler(const char* call) const;
 
   // --- Sending ---
   [[gnu::always_inline]] void post(Rank dst, Header header, const void* a, std::size_t a_bytes, Tail tail);
-  /// A batch of this rank to itself, where it lies. False: something else is to be handled first, or a handler runs.
+  /// Handles a batch of this rank to itself in place. Returns false if other messages come first, or a
+  /// handler runs.
   bool handled_at_once(Header header, const std::byte* payload);
   void count_send();
-  void count_send_to(Rank dst);  // which may be of another host
-  /// By the transport, where that finds room; post_slowly where not.
+  void count_send_to(Rank dst);  // which may be on another host
+  /// Sends by the transport if it has room, otherwise by post_slowly.
   void post_outside(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
   void post_slowly(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
   bool try_post(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
   void defer(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
   void send_deferred();
   bool has_left(Rank dst, std::uint64_t number) const;
-  bool must_stay_behind(Rank dst) const;  // something for dst is kept already
+  bool must_stay_behind(Rank dst) const;  // whether messages for dst are kept already
   bool keep_in_signal(Rank dst, Header header, std::span<const std::byte> a, Tail tail);
   void sort_kept();
   void check_sendable(Rank dst, std::size_t bytes) const;
 
   // --- Receiving and waiting ---
   [[gnu::always_inline]] void deliver(Rank src, Header header, const std::byte* payload);
-  /// Items that came over another rank: in a handler, as if src had sent them.
+  /// Handles items that another rank has forwarded, as if src had sent them.
   void run_batch(Rank src, std::uint16_t handler, Tail items);
   bool takes_in_signal(Header header) const;
   void bulk_arrived(std::uint64_t cookie);
   void reject(Rank src, Header header) const;
   int progress();           // poll without the checks
-  int take_in();            // of that, what arrives
+  int take_in();            // the receiving part of progress()
   void progress_or_idle();  // one step of a waiting loop
   void idle();              // nothing was found to do
   template <typename Done>
-  void wait_until(Done&& done);  // errors of handlers are thrown at the end, as what waits must be completed
+  void wait_until(Done&& done);  // errors of handlers are thrown at the end, because the wait must be
+                                 // completed
   void age_coalescers();
 
   // --- Failures (watch.cpp) ---
@@ -250,10 +253,10 @@ class EndpointCore {
   void look_for_failures(bool is_waiting);
   std::vector<Rank> silent_ranks();
   void add_failure_handlers();
-  /// Not collective: gives the endpoint up, tells the other ranks, which then throw the same, and throws TransportError
-  /// timeout with the text and the ranks that do not answer.
+  /// Not collective. Makes the endpoint unusable and tells the other ranks, which then throw the same error.
+  /// Throws TransportError timeout with the text and the ranks that do not answer.
   [[noreturn]] void time_out(const std::string& text);
-  /// The same for an error of MPI (or of a transport), with the names of the dead.
+  /// As time_out(), for an error of MPI (or of a transport), with the names of the dead ranks.
   [[noreturn]] void give_up_after(const Error& error);
   [[noreturn]] void give_up(ErrorCode code, const std::string& text);
   void fail(const Error& error, std::exception_ptr why) noexcept;
@@ -296,16 +299,16 @@ class EndpointCore {
   std::vector<detail::HandlerRow> rows_;
   std::vector<detail::HandlerRow> internal_rows_;
   std::uint64_t handled_ = 0;
-  std::vector<RingProducer*> rings_;  // by rank; null where only the transport leads there
+  std::vector<RingProducer*> rings_;  // by rank; null if only the transport reaches the rank
   bool sealed_ = false;
   bool in_progress_ = false;  // handlers run
-  bool guarded_ = false;      // interrupts or a progress thread: enter() and leave() matter
+  bool guarded_ = false;      // interrupts or a progress thread are in use, so enter() and leave() are needed
   bool has_failed_ = false;   // given up
   std::uint64_t sent_ = 0;
-  std::uint64_t poll_period_;    // options_.poll_every, or as good as never
+  std::uint64_t poll_period_;    // options_.poll_every; if that is 0, practically never
   std::uint64_t sends_to_poll_;  // sends left until the next automatic poll
   std::uint64_t num_deferred_ = 0;
-  std::uint64_t last_deferred_ = 0;  // its number
+  std::uint64_t last_deferred_ = 0;  // the number of the last deferred message
   unsigned empty_polls_ = 0;
   unsigned looks_ = 0;
   Stats stats_;

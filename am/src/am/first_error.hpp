@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For calls of several steps that must all be taken, whatever handlers throw meanwhile: no rank may leave the steps that the
-// others take, nor a message half sent.
+// For calls whose steps must all be carried out, whatever handlers throw meanwhile. Otherwise a rank would
+// miss steps of the other ranks, or leave a message half sent.
 #pragma once
 
 #include <exception>
@@ -12,7 +12,8 @@ namespace nuice::am {
 
 class FirstError {
  public:
-  /// Takes a step; what it throws is kept. Only an error of the transport is thrown at once, as nothing can come after it.
+  /// Carries out a step and keeps its exception. Only errors of the transport are thrown at once, because no
+  /// step can follow them.
   template <typename Step>
   void of(Step&& step) {
     try {
@@ -23,7 +24,7 @@ class FirstError {
       add(std::current_exception());
     }
   }
-  /// Null: no error.
+  /// Keeps an error; null: none.
   void add(std::exception_ptr error) {
     if (!first_) first_ = std::move(error);
   }

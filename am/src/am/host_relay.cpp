@@ -25,7 +25,7 @@ HostRelay::HostRelay(Endpoint& endpoint, const Hosts& hosts)
     fingerprint = mix64(fingerprint ^ (host + 1));
   }
   sizes_.resize(ranks_beside(endpoint.rank()).size());
-  // The hosts are in the name, which seal() compares.
+  // The name includes the hosts, so seal() compares them.
   handler_ = endpoint.on<Batches>("hosts " + std::to_string(fingerprint),
                                   [this](const Context& context, const Batches& batches, Tail tail) {
                                     deal_out(context, batches, tail);

@@ -11,7 +11,7 @@
 namespace nuice::am {
 namespace {
 
-/// Sums to 0 over a and b when each lists the other.
+/// Returns a value that sums to 0 over ranks a and b if each lists the other.
 std::int64_t signed_edge(Rank mine, Rank other) {
   const auto low = static_cast<std::uint64_t>(std::min(mine, other));
   const auto high = static_cast<std::uint64_t>(std::max(mine, other));
@@ -51,7 +51,7 @@ LevelSync::LevelSync(Endpoint& endpoint, std::vector<Rank> neighbours)
   }
   std::array<std::int64_t, 2> all{};
   core_.throw_later(core_.try_reduce(ReduceOp::sum, mine, all));
-  core_.reduce_into(ReduceOp::sum, {}, {}, false);  // no message of the first level is handled in here
+  core_.reduce_into(ReduceOp::sum, {}, {}, false);  // no message of the first level is handled here
   if (all[0] != 0)
     throw Error(ErrorCode::invalid_argument,
                 "neighbours: " + std::to_string(all[0]) +
@@ -62,7 +62,8 @@ LevelSync::LevelSync(Endpoint& endpoint, std::vector<Rank> neighbours)
 void LevelSync::finish_level() {
   const EndpointCore::Entry entry(core_);
   core_.must_not_be_in_handler("finish_level");
-  core_.check_sendable(core_.rank_, 0);  // now: each of the steps below is taken
+  core_.check_sendable(core_.rank_, 0);  // checked now, because each of the following steps must be carried
+                                         // out
   FirstError error;
   error.add(core_.flush_coalescers());
   for (const Rank neighbour : neighbours_) error.of([&] { core_.send_level_mark(id_, neighbour); });

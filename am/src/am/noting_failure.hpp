@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every call of the transport that may fail goes through this, so that a failure is known to all later calls.
+// Wraps every call of the transport that may fail, so that all later calls know of the failure.
 #pragma once
 
 #include <utility>
@@ -14,10 +14,8 @@ auto EndpointCore::noting_failure(Act&& act) {
     return act();
   } catch (const TransportError& error) {
     if (error.code() == ErrorCode::mpi) give_up_after(error);
-    fail(
-        error,
-        std::
-            current_exception());  // loop-back: as it is, since its type says that another rank's error counts
+    fail(error,
+         std::current_exception());  // loop-back: unchanged, because its type marks another rank's error
     throw;
   }
 }

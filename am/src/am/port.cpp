@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Receive ports. Small data travels in messages, each with its offset (as CMAML's packets, 002 s.4.3). Bulk data is
-// announced by a message; the receiver looks at generation and room, and only then lets the transport write.
+// Receive ports. Small data is sent in messages, each with its offset (as CMAML's packets, 002 s.4.3). Bulk
+// data is announced by a message. The receiver checks generation and space before it lets the transport
+// write.
 #include "nuice/am/port.hpp"
 
 #include <algorithm>
@@ -16,14 +17,14 @@ namespace {
 struct PutHead {
   std::uint64_t port;
   std::uint64_t generation;
-  Bytes offset;  // of the data behind this head
+  Bytes offset;  // of the data after this header
 };
 
-/// Small data: a put of several messages says in each how much there is in all.
+/// The header of small data. If a put has several messages, each contains the total size.
 struct PartHead {
   PutHead put;
-  std::uint64_t number;  // of the put, at its sender
-  Bytes done;            // bytes in the messages before
+  std::uint64_t number;  // of the put, counted by its sender
+  Bytes done;            // bytes in earlier messages
   Bytes total;
 };
 
@@ -33,7 +34,7 @@ struct BulkHead {
   std::uint64_t key;
 };
 
-/// A slot that is used again goes on far above what senders may still count up from.
+/// A reused slot continues with generations far above those that senders may still reach by counting up.
 constexpr std::uint64_t generations_of_a_port = std::uint64_t{1} << 32;
 
 std::string put_text(Rank src, Rank dst, std::uint64_t port) {
@@ -72,14 +73,14 @@ void EndpointCore::put(const PortRef& port, Bytes offset, std::span<const std::b
   const Entry entry(*this);
   const PutHead head{port.id, port.generation, offset};
   check_sendable(port.rank, 0);
-  FirstError error;  // the receiver waits for all parts, and data is in use until the last
+  FirstError error;  // the receiver waits for all parts, and `data` is in use until the last
   if (data.size() >= transport_->bulk_min_bytes() && port.rank != rank_) {
     must_not_be_in_handler("put of bulk data");
     throw_failure();
     const std::uint64_t key = noting_failure([&] { return transport_->start_bulk_send(port.rank, data); });
     const BulkHead bulk{head, static_cast<Bytes>(data.size()), key};
     if (detector_ != nullptr) detector_->note_send(port.rank);
-    ++sent_;  // the data counts as a message of its own, so that quiesce() waits for it
+    ++sent_;  // the data counts as a separate message, so that quiesce() waits for it
     error.of([&] { post(port.rank, internal_header(InternalHandler::bulk_put), &bulk, sizeof bulk, {}); });
     error.of([&] { wait_until([&] { return noting_failure([&] { return transport_->bulk_sent(key); }); }); });
     error.rethrow();
@@ -101,7 +102,7 @@ void EndpointCore::put(const PortRef& port, Bytes offset, std::span<const std::b
   error.rethrow();
 }
 
-/// Empty if the port takes these bytes.
+/// Returns why the port cannot take these bytes; empty if it can.
 std::string EndpointCore::why_no_put(std::uint64_t port, std::uint64_t generation, Bytes offset,
                                      Bytes bytes) const {
   if (port >= ports_.slots.size()) return "which does not exist";
@@ -129,7 +130,7 @@ void EndpointCore::complete_port(Context& context, std::uint32_t port) {
   if (const auto on_complete = slot.on_complete) (*on_complete)(context);
 }
 
-// The first message of a put decides for all of it, so that a put that does not fit writes nothing.
+// The first message of a put decides about the whole put, so that a put that does not fit writes nothing.
 void EndpointCore::take_put(Context& context, const std::byte* payload, std::size_t bytes) {
   if (bytes < sizeof(PartHead)) detail::wrong_size(context, sizeof(PartHead), bytes, true);
   const auto part = detail::load<PartHead>(payload);
@@ -179,7 +180,7 @@ void EndpointCore::take_bulk_put(Context& context, const std::byte* payload, std
                                    cookie);
     return;
   }
-  incoming.discarded.resize(size);  // the sender waits for it to be taken
+  incoming.discarded.resize(size);  // the sender waits until the data is received
   transport_->start_bulk_receive(context.source(), head.key, incoming.discarded, cookie);
   throw Error(ErrorCode::mismatch, put_text(context.source(), rank_, head.put.port) + " " + why);
 }
@@ -208,7 +209,7 @@ Port::~Port() {
     try {
       core_->wait_until([&slot] { return slot.incoming == 0; });
     } catch (const TransportError&) {
-      // Nothing more comes; what uses the transport next tells.
+      // Nothing more arrives; the next call of the transport reports the error.
     } catch (...) {
       core_->throw_later(std::current_exception());
     }

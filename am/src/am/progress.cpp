@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Interrupts and the progress thread. With interrupts, `busy` counts the calls of the endpoint and the masks that are
-// open in the one thread; a signal that finds it above 0 only leaves a note, which the last one to leave reads.
+// Interrupts and the progress thread. With interrupts, `busy` counts the active calls of the endpoint and the
+// masks of the thread. A signal that finds it above 0 only sets `pending`, which the last call or mask reads
+// when it ends.
 #include "nuice/am/progress.hpp"
 
 #include <algorithm>
@@ -34,7 +35,8 @@ void EndpointCore::leave() noexcept {
   if (guards.has_thread) guards.mutex.unlock();
 }
 
-// Takes in what is there, arms the bell again, and looks once more, as a sender may have missed the arming.
+// Receives what has arrived, arms the bell again, and checks once more, because a sender may have missed the
+// arming.
 void EndpointCore::drain() noexcept {
   Guards& guards = guards_;
   guards.busy = guards.busy + 1;
@@ -85,7 +87,8 @@ bool EndpointCore::keep_in_signal(Rank dst, Header header, std::span<const std::
   return true;
 }
 
-// Behind what deferred_ had for the same rank already: nothing for a rank that is in here goes there in between.
+// Moves kept messages behind those that deferred_ has for the same rank. No other message for a rank in kept_
+// can come in between.
 void EndpointCore::sort_kept() {
   Kept& kept = *kept_;
   for (std::size_t at = 0; at < kept.used;) {
@@ -124,7 +127,7 @@ Interruptible::Interruptible(Endpoint& endpoint, int signal) : core_(endpoint.co
   sigemptyset(&action.sa_mask);
   if (sigaction(signal, &action, nullptr) != 0)
     throw Error(ErrorCode::invalid_argument, "signal " + std::to_string(signal) + " cannot be caught");
-  if (!core_.kept_)  // else it may hold something still
+  if (!core_.kept_)  // otherwise it may still hold messages
     core_.kept_ = std::make_unique<EndpointCore::Kept>(core_.max_message_bytes_, core_.num_ranks_);
   guards.signal = signal;
   guards.busy = 1;  // until everything is set up
@@ -138,7 +141,7 @@ Interruptible::Interruptible(Endpoint& endpoint, int signal) : core_(endpoint.co
     throw Error(ErrorCode::not_applicable,
                 "transport " + core_.transport_->name() + " cannot interrupt a computing rank");
   }
-  guards.pending = 1;  // what came before the bell was armed
+  guards.pending = 1;  // handles what arrived before the bell was armed
   core_.leave();
 }
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the waiting for a rank that never answers ends. Three things end it, and every call that waits looks for them about
-// once a millisecond:
+// Ends the wait for a rank that never answers. Every waiting call checks about once per millisecond for three
+// reasons:
 //
-//   a death      the transport knows of it: MPI tells, or the process of a rank of this host is gone
-//   the watchdog nothing has moved on this rank for EndpointOptions::watchdog_s; a roll call finds the ranks that do not answer
-//   an orphan    the launcher of the ranks is gone, and nothing has moved for two seconds
+// * a death: the transport knows of it, because MPI reports it, or the process of a rank of this host has
+//   ended
+// * the watchdog: nothing has moved on this rank for EndpointOptions::watchdog_s; a roll call finds the ranks
+//   that do not answer
+// * an orphan: the launcher of the ranks has ended, and nothing has moved for two seconds
 //
-// A rank that gives up tells all the others, which then throw the same error: a death on another host, which only the ranks of
-// that host can see, and a rank that waits for one that has given up. Every step is without waiting for anybody: what finds
-// no room is not sent, as the others have the same means to notice.
+// A rank that gives up tells all other ranks, which then throw the same error. This covers a death on another
+// host, which only the ranks of that host can see, and a rank that waits for one that has given up. No step
+// waits for another rank. A message that finds no room is not sent, because the other ranks can notice the
+// failure in the same ways.
 #include <sched.h>
 
 #include <algorithm>
@@ -26,11 +29,12 @@ namespace {
 
 constexpr double look_period_s = 1e-3;
 constexpr double orphan_patience_s = 2;
-/// For what was sent last to leave.
+/// The time for the last messages to be sent.
 constexpr double farewell_s = 0.002;
-/// For the news of a death, after a call that it made fail: they come in milliseconds, if this rank has a core.
+/// The time to wait for the report of a death after a call that it made fail. Reports come within
+/// milliseconds, if this rank has a core.
 constexpr double news_time_s = 0.5;
-/// Looks for messages per look at the clock.
+/// The number of polls per look at the clock.
 constexpr unsigned polls_per_look = 16;
 
 double seconds() {
@@ -46,7 +50,7 @@ struct FailureHead {
   std::int32_t code;
 };
 
-/// What the others may still write into or read from, and what could only be freed together with them, stays as it is.
+/// Keeps a transport that other ranks may still access, or that could only be freed together with them.
 void leave_behind(std::unique_ptr<Transport> transport) {
   static std::mutex mutex;
   static auto* const left = new std::vector<std::unique_ptr<Transport>>();
@@ -85,7 +89,7 @@ void EndpointCore::look_for_failures(bool is_waiting) {
     give_up(ErrorCode::mpi, me + " gives up: its launcher is gone, and nothing moves");
 }
 
-/// Those of the others that do not answer in time.
+/// Returns the other ranks that do not answer in time.
 std::vector<Rank> EndpointCore::silent_ranks() {
   Watch& watch = watch_;
   watch.is_present.assign(static_cast<std::size_t>(num_ranks_), 0);
@@ -95,7 +99,7 @@ std::vector<Rank> EndpointCore::silent_ranks() {
     try {
       if (try_post(dst, internal_header(InternalHandler::roll_call), {}, {})) ++sent_;
     } catch (const Error&) {
-      // It cannot be reached: it will not answer.
+      // A rank that cannot be reached will not answer.
     }
   }
   const auto all_answered = [&] { return std::ranges::find(watch.is_present, 0) == watch.is_present.end(); };
@@ -107,7 +111,7 @@ std::vector<Rank> EndpointCore::silent_ranks() {
   return silent;
 }
 
-/// There is an error to tell already: those of handlers are lost.
+/// Polls without reporting errors of handlers, because there is an error to report already.
 void EndpointCore::poll_blindly() noexcept {
   try {
     if (num_deferred_ != 0) send_deferred();
@@ -119,7 +123,7 @@ void EndpointCore::poll_blindly() noexcept {
 
 void EndpointCore::time_out(const std::string& text) {
   const std::vector<Rank> silent = silent_ranks();
-  throw_failure();  // of another rank, heard meanwhile
+  throw_failure();  // of another rank, received meanwhile
   give_up(ErrorCode::timeout,
           text + (silent.empty() ? "; all ranks respond: probable deadlock (a message was never sent)"
                                  : "; no answer from " + names_of(silent)));
@@ -131,18 +135,18 @@ void EndpointCore::give_up(ErrorCode code, const std::string& text) {
   throw TransportError(error);
 }
 
-/// The first failure is the one to tell, here and elsewhere.
+/// Records a failure. Only the first failure is reported, here and on other ranks.
 void EndpointCore::fail(const Error& error, std::exception_ptr why) noexcept {
   if (has_failed_) return;
   watch_.failure = std::move(why);
   has_failed_ = true;
   if (error.code() != ErrorCode::state)
-    tell_of_failure(error);  // in a loop-back run all know that another has failed
+    tell_of_failure(error);  // in a loop-back run all ranks know that another rank has failed
 }
 
-/// The dead ranks may be known a moment after a call has failed for them.
+/// Adds the dead ranks to the error. They may become known a moment after a call has failed because of them.
 void EndpointCore::give_up_after(const Error& error) {
-  throw_failure();  // of another rank, heard before: it says why
+  throw_failure();  // of another rank, received before: it names the cause
   std::vector<Rank> dead;
   if (error.code() == ErrorCode::mpi && !has_failed_)
     for (const double end_s = seconds() + news_time_s; dead.empty() && seconds() < end_s; sched_yield())
@@ -164,7 +168,7 @@ void EndpointCore::tell_of_failure(const Error& error) noexcept {
       (void)try_post(dst, internal_header(InternalHandler::failure), std::as_bytes(std::span(&head, 1)),
                      bytes);
     } catch (...) {
-      // The dead cannot be told.
+      // Dead ranks cannot be told.
     }
   }
   if (in_progress_) return;  // a handler may not poll
@@ -184,7 +188,7 @@ void EndpointCore::add_failure_handlers() {
     const Header present = internal_header(InternalHandler::present);
     if (core.sealed_) {
       core.post(context.source(), present, nullptr, 0, {});
-    } else {  // others may wait in seal() for one that is silent
+    } else {  // other ranks may wait in seal() for a rank that does not answer
       (void)core.try_post(context.source(), present, {}, {});
     }
   });
@@ -200,7 +204,7 @@ void EndpointCore::add_failure_handlers() {
     if (endpoint.has_failed_) return;
     endpoint.watch_.failure =
         std::make_exception_ptr(TransportError(static_cast<ErrorCode>(head.code), text));
-    endpoint.has_failed_ = true;  // what made the progress throws it
+    endpoint.has_failed_ = true;  // the call that makes progress throws it
   });
 }
 

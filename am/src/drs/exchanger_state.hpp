@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a exchanger keeps: handlers, entries of a receive list that have come, and the exchanges by their number.
+// The state of an exchanger: handlers, the receive list's entries that have arrived, and the exchanges by
+// number.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@ namespace nuice::drs {
 
 class MessageRun;
 
-/// May I send message `slot` of mine, of `bytes` bytes, in this round?
+/// Asks whether the sender may send its message `slot`, of `bytes` bytes, in this round.
 struct Inquiry {
   std::uint32_t exchange;
   std::uint32_t slot;
@@ -35,7 +36,7 @@ struct Inquiry {
 enum class Reply : std::uint32_t {
   granted,        ///< Send to this port.
   refused,        ///< Ask again (WhenBusy::refuse), or wait for `granted_later`.
-  granted_later,  ///< An answer not to the current inquiry, but to an earlier one.
+  granted_later,  ///< Answers not the current inquiry, but an earlier one.
 };
 
 struct Answer {
@@ -46,7 +47,7 @@ struct Answer {
   Reply reply;
 };
 
-/// The sender has sent: the lock is free again.
+/// Tells the receiver that the sender has sent: the lock is free again.
 struct Release {
   std::uint64_t round;
   std::uint32_t exchange;
@@ -57,22 +58,23 @@ struct Verdict {
 };
 
 struct Exchanger::State {
-  /// The endpoint's handlers keep it alive: a release may come when exchanger and exchanges are gone.
+  /// The endpoint's handlers keep it alive, because a release may come after exchanger and exchanges are
+  /// gone.
   static std::shared_ptr<State> make(am::Endpoint& ep);
   explicit State(am::Endpoint& ep) : endpoint(ep), active{.endpoint = &ep, .running = {}} {}
 
   Place place() const { return {endpoint.rank(), endpoint.num_ranks()}; }
 
-  /// Collective: the step, which must not communicate, succeeds on all ranks, or all throw what the lowest failing
-  /// rank threw. Cost: a reduction.
+  /// Collective. Runs the step, which must not communicate. It succeeds on all ranks, or all ranks throw the
+  /// error of the lowest failing rank. Cost: one reduction.
   void agree(const std::function<void()>& step);
 
-  /// Sends this rank's row, entry by entry; others' entries are collected in `entries`.
+  /// Sends this rank's row, entry by entry; entries of other ranks are collected in `entries`.
   void send_entries(std::span<const Partner> destinations);
-  /// What has come, in order; `entries` is then empty.
+  /// Returns the collected entries in order, and clears `entries`.
   std::vector<Partner> take_entries();
 
-  // Steps of collective calls, to be taken inside a Collective: what handlers throw is held.
+  // Steps of collective calls, to be used inside a Collective: exceptions of handlers are kept.
   std::vector<std::int64_t> reduce(am::ReduceOp op, std::span<const std::int64_t> values);
   void quiesce();
   template <typename Done>
@@ -80,9 +82,10 @@ struct Exchanger::State {
     while (!done()) held.of([&] { endpoint.poll_until(done); });
   }
 
-  /// Collective: options are valid and equal on all ranks.
+  /// Collective. Checks that options are valid and equal on all ranks.
   void check_options(const Options& options);
-  /// Collective: sources are what the others send. Throws Error mismatch on all ranks, naming a pair.
+  /// Collective. Checks that sources are what the others send. Throws Error mismatch on all ranks, naming a
+  /// pair.
   void check_sources(std::span<const Partner> destinations, std::span<const Partner> sources);
 
   MessageRun& run(std::uint32_t exchange, Rank asking);
@@ -92,7 +95,7 @@ struct Exchanger::State {
   ActiveRuns active;
   std::vector<Partner> entries;
   std::vector<MessageRun*> runs;  // by number; null when freed
-  std::uint32_t next_number = 0;  // of the next bind(), which is collective: the same on all ranks
+  std::uint32_t next_number = 0;  // of the next bind(); the same on all ranks, because bind() is collective
   std::optional<Error> verdict;
   am::FirstError held;
 
@@ -103,8 +106,9 @@ struct Exchanger::State {
   am::Handler<Release> release_handler;
 };
 
-/// Held by a collective call from its first step to its last. Handlers run only inside the steps, and what they throw is
-/// thrown by the next call that makes progress: this one has to tell all ranks the same.
+/// Held by a collective call from its first step to its last. Handlers run only inside the steps. Their
+/// exceptions are thrown by the next call that makes progress, because the collective call must report the
+/// same result on all ranks.
 class Collective {
  public:
   explicit Collective(Exchanger::State& exchanger) : mask_(exchanger.endpoint), exchanger_(exchanger) {}
@@ -119,7 +123,8 @@ class Collective {
   Exchanger::State& exchanger_;
 };
 
-/// Collective. Exchanger::bind once the options are checked; what the exchange needs lives at least as long as it.
+/// Collective. Carries out Exchanger::bind after the options are checked. keeps_alive lives at least as long
+/// as the exchange.
 Exchange bind_messages(const std::shared_ptr<void>& keeps_alive, Exchanger::State& exchanger,
                        std::span<const Partner> destinations, std::span<const Partner> sources,
                        std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive,

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // DRS_N with active messages (004 fig. 5).
 //
-//   sender     asks the receiver of one message at a time; granted: puts the data and (refuse) releases the lock;
-//              refused: asks for another message, and for this one again after the others (refuse), or is told (list)
-//   receiver   refuse: a lock that an inquiry sets and a release frees. list: grants when what it has granted before
-//              has arrived, up to early_bytes; a rank that must wait is noted, and so is one that asks for a round not yet begun
+// Sender: asks the receiver of one message at a time. If granted, it puts the data and (refuse) releases the
+// lock. If refused, it asks for another message. With `refuse` it asks for this one again after the others;
+// with `list` it waits for the grant.
 //
-// Why no rank waits forever: a granted sender needs only the receiver, which takes data in whenever it makes
-// progress. So every grant ends, and the receiver is free again: for the next in the list, or for the rank that asks next.
-// Refused senders ask again until then. With `refuse` a rank may be unlucky for long, but each time it is refused some
-// other message has been granted, and their number is limited.
+// Receiver: with `refuse` it has a lock that an inquiry sets and a release frees. With `list` it grants the
+// next inquiry when the data granted before has arrived, up to early_bytes. Inquiries that must wait are
+// listed, also those for a round not yet begun.
+//
+// Why no rank waits forever: a granted sender needs only the receiver, which takes data whenever it makes
+// progress. So every grant ends, and the receiver is free again for the next inquiry in the list, or for the
+// next rank that asks. Refused senders repeat their inquiries until then. With `refuse` a rank may be refused
+// many times, but each time another message has been granted, and their number is limited.
 //
 // Cost in addition to the payload: an inquiry and an answer for every try, and a release for every message (refuse).
 #pragma once
@@ -24,7 +27,7 @@
 
 namespace nuice::drs {
 
-/// First in, first out, with room for a number that is known from the beginning.
+/// A first-in, first-out queue with a capacity that is known from the beginning.
 template <typename T>
 class Queue {
  public:
@@ -63,7 +66,7 @@ class MessageRun : public Run {
   void begin() override;
 
  private:
-  /// An inquiry that waits.
+  /// A waiting inquiry.
   struct Asked {
     std::uint32_t source;  // index in messages_.in
     std::uint32_t slot;    // of the sender
@@ -90,7 +93,8 @@ class MessageRun : public Run {
   bool locked_ = false;                 // refuse
   std::vector<std::uint32_t> granted_;  // list: sources whose data is not complete
   Queue<Asked> listed_;
-  Queue<Asked> listed_for_next_;  // of ranks that are a round ahead; no rank can be two ahead of a receiver
+  Queue<Asked> listed_for_next_;  // of ranks that are one round ahead; no rank can be two rounds ahead of a
+                                  // receiver
   std::size_t to_arrive_ = 0;
 
   // As a sender:

@@ -14,7 +14,7 @@
 namespace nuice::drs {
 namespace {
 
-/// A step of a run; true when it is over, complete or not.
+/// Takes a step of a run. Returns true if the run has ended, successfully or not.
 bool is_over_after_step(Run& run, am::FirstError& held) {
   try {
     return run.step(held);
@@ -28,7 +28,8 @@ bool is_over_after_step(Run& run, am::FirstError& held) {
 
 }  // namespace
 
-// The mask: handlers change the runs too, and with interrupts or a progress thread on they may come at any time.
+// Masked, because handlers change the runs too, and with interrupts or a progress thread they may run at any
+// time.
 void ActiveRuns::step(am::FirstError& held) {
   const am::Mask mask(*endpoint);
   if (endpoint->core().in_progress_)
@@ -81,7 +82,7 @@ void Run::start() {
   if (!messages_.self_to.empty())
     std::memcpy(messages_.self_to.data(), messages_.self_from.data(), messages_.self_to.size());
   const am::Mask mask(*active_.endpoint);  // for handlers the round begins at once
-  broken_ = true;                          // until all below has gone well
+  broken_ = true;                          // until all steps below have succeeded
   ++round_;
   std::iota(waiting_.begin(), waiting_.end(), 0U);
   first_waiting_ = 0;
@@ -113,7 +114,7 @@ bool Run::advance(bool block) {
     std::rethrow_exception(std::exchange(failure_, nullptr));
   }
   if (block || !held.is_there())
-    started_ = !complete_;  // a test() that throws leaves it to the next to say so
+    started_ = !complete_;  // a test() that throws leaves it to the next call to report completion
   if (held.is_there()) std::rethrow_exception(held.take());
   return complete_;
 }
@@ -123,12 +124,13 @@ void Run::finish_quietly() noexcept {
   try {
     advance(true);
   } catch (...) {
-    // A destructor cannot report it; a handler's error is still one for the next poll.
+    // A destructor cannot report it; the next poll throws the handler's error.
     if (!broken_ && !started_) active_.endpoint->core().throw_later(std::current_exception());
   }
 }
 
-/// After a failure others may still read and write, and what is collective would wait for them: it is left as it is.
+/// Destroys a run. After a failure it is left in memory, because other ranks may still access it, and its
+/// collective parts would wait for them.
 void Run::release(std::unique_ptr<Run> run) noexcept {
   if (!run) return;
   run->finish_quietly();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A bound exchange and how it comes forward; what both locks have in common.
+// A bound exchange and its progress; what both kinds of lock have in common.
 #pragma once
 
 #include <chrono>
@@ -21,21 +21,23 @@ namespace nuice::drs {
 
 class Run;
 
-/// The active exchanges of a rank. All come forward together, so that they may be waited for in any order.
+/// The active exchanges of a rank. All make progress together, so that they may be waited for in any order.
 struct ActiveRuns {
   am::Endpoint* endpoint = nullptr;
   std::vector<Run*> running;
-  std::size_t num_bound = 0;  // running has room for all of them, so that start() does not allocate
-  QuietTime quiet{};          // without a message sent or taken in: refused inquiries are not progress
+  std::size_t num_bound = 0;  // `running` has room for all of them, so that start() does not allocate
+  QuietTime quiet{};          // time without a message sent or received; refused inquiries do not count as
+                              // progress
 
-  /// Progress for all of them. What handlers throw is held; throws only Error state inside a handler, and what the
-  /// transport throws.
+  /// Makes progress for all exchanges. Exceptions of handlers are kept. Throws only Error state inside a
+  /// handler, and errors of the transport.
   void step(am::FirstError& held);
-  /// Throws TransportError timeout when nothing has moved for the endpoint's watchdog_s. is_first: of a wait.
+  /// Throws TransportError timeout if nothing has moved for the endpoint's watchdog_s. is_first: the first
+  /// check of a wait.
   void check_watchdog(bool is_first);
 };
 
-/// Messages to and from other ranks, none of them empty, and the one to itself.
+/// Messages to and from other ranks, without empty ones, and the message of the rank to itself.
 struct Messages {
   struct Outgoing {
     Rank dst;
@@ -59,21 +61,21 @@ class Run {
   virtual ~Run();
 
   void start();
-  /// True when complete; block: not before. What handlers throw meanwhile is thrown at the end.
+  /// Returns true when complete. block: waits until then. Exceptions of handlers are thrown at the end.
   bool advance(bool block);
   void finish_quietly() noexcept;
-  static void release(std::unique_ptr<Run> run) noexcept;  // what destroying an exchange does
-  /// One step; true when this rank's part is complete. What handlers throw is held; whatever else it throws ends the
-  /// run.
+  static void release(std::unique_ptr<Run> run) noexcept;  // destroys an exchange
+  /// Takes one step. Returns true when this rank's part is complete. Exceptions of handlers are kept; any
+  /// other exception ends the run.
   virtual bool step(am::FirstError& held) = 0;
 
-  /// Between start() and the wait() or test() that tells of its end.
+  /// Whether start() has been called, but no wait() or test() has reported the end.
   bool is_started() const { return started_; }
   bool is_broken() const { return broken_; }
   Counters counters() const;
-  /// Messages sent and taken in since it was made.
+  /// Returns the number of messages sent and received since the run was made.
   std::int64_t num_moved() const { return num_moved_; }
-  /// The ranks whose messages, or whose leave to send, are still to come.
+  /// Appends the ranks whose messages, or whose grants, are still to come.
   virtual void append_waited_for(std::vector<Rank>& ranks) const = 0;
   void complete() { complete_ = true; }
   void fail(std::exception_ptr why) { failure_ = std::move(why); }
@@ -83,9 +85,10 @@ class Run {
   /// Whether MPI may no longer be called.
   virtual bool is_over() const { return false; }
 
-  /// The message to ask for next, or -1 if there is none that may be asked for now. It is no longer waiting then.
+  /// Returns the message to ask for next, and removes it from the waiting ones; -1 if none may be asked for
+  /// now.
   int next_to_ask();
-  /// Asked for in vain: comes to the end of those that wait.
+  /// Puts a refused message behind the other waiting ones.
   void ask_again_later(std::uint32_t message);
 
   std::shared_ptr<void> keeps_alive_;  // destroyed last
@@ -98,14 +101,14 @@ class Run {
 
  private:
   using Clock = std::chrono::steady_clock;
-  std::vector<std::uint32_t> waiting_;  // ring of messages not yet granted nor asked for
+  std::vector<std::uint32_t> waiting_;  // ring of messages neither granted nor asked for
   std::size_t first_waiting_ = 0;
   std::size_t num_waiting_ = 0;
   std::vector<Clock::time_point> not_before_;  // by message; only with a delay
   bool started_ = false;
-  bool complete_ = false;       // perhaps by another exchange's progress
-  std::exception_ptr failure_;  // so is this
-  bool broken_ = false;         // given up
+  bool complete_ = false;       // possibly by another exchange's progress
+  std::exception_ptr failure_;  // possibly set by another exchange's progress
+  bool broken_ = false;         // the exchange was given up
 };
 
 }  // namespace nuice::drs

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice-am-bench as people and programs meet it.
+"""The command line and output of nuice-am-bench.
 
 Usage: bench_cli_test.py NUICE_AM_BENCH MPIEXEC...   (MPIEXEC ends with the option for the number of ranks)
 """

@@ -29,13 +29,14 @@ std::int64_t sum_over_ranks(Endpoint& ep, std::int64_t value) {
   return ep.reduce(am::ReduceOp::sum, {&value, 1})[0];
 }
 
-// --- Order and sizes ----------------------------------------------------------------------------------------------
+// --- Order and sizes ---
 
 struct Numbered {
   std::uint32_t number;
 };
 
-// Plain messages, tails and calls between one pair stay in order, whatever their size; self-sends too.
+// Plain messages, tails and calls between two ranks stay in order, whatever their size; also messages to the
+// own rank.
 void order_per_pair(const MakeTransport& make, int effort) {
   Endpoint ep(make());
   std::vector<std::uint32_t> next(as_index(ep.num_ranks()), 0);
@@ -112,7 +113,7 @@ void empty_to_largest(const MakeTransport& make, int /*effort*/) {
   EXPECT_EQ(empty, expected);
 }
 
-// --- Floods ---------------------------------------------------------------------------------------------------------
+// --- Floods ---
 
 void all_to_all_flood(const MakeTransport& make, int effort) {
   Endpoint ep(make());
@@ -126,7 +127,7 @@ void all_to_all_flood(const MakeTransport& make, int effort) {
   EXPECT_EQ(sum, static_cast<std::uint64_t>(ep.num_ranks()) * (count * (count - 1) / 2));
 }
 
-// No rank polls before it must: every ring fills, every rank waits for room, and still all ends.
+// No rank polls before it must. Every ring fills, every rank waits for room, and the flood still ends.
 void until_every_ring_is_full(const MakeTransport& make, int effort) {
   Endpoint ep(make(), {.poll_every = 0});
   std::uint64_t bytes = 0;
@@ -142,7 +143,7 @@ void until_every_ring_is_full(const MakeTransport& make, int effort) {
   EXPECT_GT(ep.stats().stalls, 0U);
 }
 
-// What is sent may be overwritten as soon as send() returns, also where the message had to wait for room.
+// Buffers may be overwritten as soon as send() returns, also if the message had to wait for room.
 void a_buffer_is_free_after_its_send(const MakeTransport& make, int effort) {
   Endpoint ep(make(), {.poll_every = 0});
   const auto count = static_cast<std::uint32_t>(100 + 30 * effort);
@@ -165,13 +166,13 @@ void a_buffer_is_free_after_its_send(const MakeTransport& make, int effort) {
   for (const std::uint32_t n : next) EXPECT_EQ(n, count);
 }
 
-// --- Handlers that send -------------------------------------------------------------------------------------------
+// --- Handlers that send ---
 
 struct Hop {
   std::uint32_t left;
 };
 
-// A chain of messages is no recursion: the stack stays flat.
+// A chain of messages does not recurse: the stack stays flat.
 void recursion_depth(const MakeTransport& make, int effort) {
   Endpoint ep(make());
   std::uint64_t hops = 0;
@@ -188,7 +189,7 @@ void recursion_depth(const MakeTransport& make, int effort) {
   EXPECT_EQ(sum_over_ranks(ep, static_cast<std::int64_t>(hops)), depth + 1);
 }
 
-// Every request is answered by the largest reply there is, in all directions at once.
+// Every request is answered by the largest possible reply, in all directions at once.
 void reply_storm(const MakeTransport& make, int effort) {
   Endpoint ep(make());
   std::uint64_t replies = 0;
@@ -206,7 +207,7 @@ void reply_storm(const MakeTransport& make, int effort) {
   EXPECT_EQ(replies, as_index(ep.num_ranks()) * static_cast<std::size_t>(count));
 }
 
-// One handler sends more than any ring holds: the rest is kept, and stays in order.
+// One handler sends more than any ring holds. The excess is kept, and stays in order.
 void handler_sends_more_than_fits(const MakeTransport& make, int effort) {
   Endpoint ep(make());
   std::uint32_t next = 0;
@@ -227,7 +228,7 @@ void handler_sends_more_than_fits(const MakeTransport& make, int effort) {
   }
 }
 
-// --- Calls ----------------------------------------------------------------------------------------------------------
+// --- Calls ---
 
 void calls(const MakeTransport& make, int effort) {
   Endpoint ep(make());
@@ -253,9 +254,9 @@ void calls(const MakeTransport& make, int effort) {
   ep.quiesce();
 }
 
-// --- Rules and errors -----------------------------------------------------------------------------------------------
+// --- Rules and errors ---
 
-/// Polls until an error comes.
+/// Polls until an error is thrown, and returns it.
 Error next_error(Endpoint& ep) {
   for (;;) {
     if (auto error = error_of([&] { ep.poll(); })) return *error;
@@ -356,7 +357,7 @@ void other_handlers_are_found(const MakeTransport& make, int /*effort*/) {
   EXPECT_NE(std::string(error->what()).find("rank " + std::to_string(ep.num_ranks() - 1)), std::string::npos);
 }
 
-// --- Ports ----------------------------------------------------------------------------------------------------------
+// --- Ports ---
 
 void ports_are_re_armed(const MakeTransport& make, int effort) {
   Endpoint ep(make());
@@ -364,7 +365,7 @@ void ports_are_re_armed(const MakeTransport& make, int effort) {
   const auto tell = ep.on<am::PortRef>(
       "tell", [&](Context& c, const am::PortRef& ref) { refs[as_index(c.source())] = ref; });
   ep.seal();
-  // Small, in several messages, and large enough for bulk transfer.
+  // Sizes for one small message, for several messages, and for bulk transfer.
   for (const std::size_t part : {std::size_t{1}, std::size_t{5000}, std::size_t{300000}}) {
     std::vector<std::byte> memory(part * as_index(ep.num_ranks()));
     int completed = 0;
@@ -403,7 +404,7 @@ void late_and_large_puts_are_errors(const MakeTransport& make, int /*effort*/) {
     ep.send(before, tell, port.ref());
     ep.quiesce();
     const std::vector<std::byte> data(bytes, std::byte{1});
-    // One at a time, each between two quiesce(), which throws what arrived.
+    // One put at a time, each followed by a quiesce(), which throws the error.
     const auto expect = [&](const am::PortRef& to, Bytes offset, std::span<const std::byte> what,
                             const std::string& text) {
       std::optional<Error> error = error_of([&] { ep.put(to, offset, what); });
@@ -433,7 +434,7 @@ void late_and_large_puts_are_errors(const MakeTransport& make, int /*effort*/) {
   }
 }
 
-// --- Quiescence -----------------------------------------------------------------------------------------------------
+// --- Quiescence ---
 
 struct Tree {
   std::uint32_t depth;
@@ -441,8 +442,8 @@ struct Tree {
   std::uint64_t seed;
 };
 
-// Each message makes two others on drawn ranks until its depth is used up; epochs follow each other without a pause.
-// Nothing of an epoch may be handled before a rank has left the quiesce() of the one before.
+// Each message makes two others on random ranks until its depth is used up; epochs follow each other without
+// a pause. No message of an epoch may be handled before a rank has left the quiesce() of the previous epoch.
 void messages_that_make_messages(const MakeTransport& make, int effort) {
   Endpoint ep(make());
   std::uint32_t epoch = 0;
@@ -473,7 +474,7 @@ void messages_that_make_messages(const MakeTransport& make, int effort) {
   }
 }
 
-// A rank that leaves quiesce() sends at once. The others may still be inside theirs (LLNL/ygm#224).
+// A rank that leaves quiesce() sends at once. Other ranks may still be inside theirs (LLNL/ygm#224).
 void nobody_leaves_early(const MakeTransport& make, int effort) {
   Endpoint ep(make());
   std::uint32_t epoch = 0;

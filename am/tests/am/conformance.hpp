@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every transport of active messages must do. Each case is the program of one rank; the loop-back tests run it in
-// threads, the MPI tests under mpiexec, on all transports.
+// The requirements for every transport of active messages. Each case is the program of one rank. The
+// loop-back tests run it in threads, the MPI tests under mpiexec, on all transports.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@ using MakeTransport = std::function<std::unique_ptr<am::Transport>()>;
 
 struct ConformanceCase {
   const char* name;
-  /// effort: 1 where a message costs microseconds (one rank at a time), more where it costs less.
+  /// effort: 1 if a message costs microseconds (one rank at a time), more if it costs less.
   void (*run)(const MakeTransport& make, int effort);
 };
 
-/// All, with those below.
+/// Returns all cases, including the cases below.
 std::span<const ConformanceCase> conformance_cases();
-/// Many items in one message, and levels (conformance_coalescing.cpp).
+/// Cases with many items in one message, and with levels (conformance_coalescing.cpp).
 std::span<const ConformanceCase> coalescing_cases();
-/// A handler throws while a rank is in a call (conformance_errors.cpp).
+/// Cases whose handlers throw while a rank is in a call (conformance_errors.cpp).
 std::span<const ConformanceCase> error_cases();
 
-// --- What cases have in common ---
+// --- Parts shared by the cases ---
 
 struct Word {
   std::uint64_t value;
@@ -37,7 +37,7 @@ struct Word {
 
 inline std::size_t as_index(Rank rank) { return static_cast<std::size_t>(rank); }
 
-/// What the step throws, if it does.
+/// Returns the error that the step throws, if it throws one.
 template <typename Step>
 std::optional<Error> error_of(Step&& step) {
   try {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Items that travel together, in one hop and in two, and levels that end when all of a level have come.
+// Items that are sent together, in one hop and in two, and levels that end when all messages of a level have
+// arrived.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace {
 using am::Context;
 using am::Endpoint;
 
-/// Every item once, in order for each source, with echoes to the rank that pushed it.
+/// Every item arrives once, in order per source, with echoes to the rank that pushed it.
 void coalesce(Endpoint& ep, const am::HostRelay* relay, int effort) {
   std::uint64_t sum = 0;
   std::vector<std::uint64_t> last(as_index(ep.num_ranks()), 0);
@@ -41,9 +42,9 @@ void coalesce(Endpoint& ep, const am::HostRelay* relay, int effort) {
   const auto alone = static_cast<std::uint64_t>(300 * effort);
   for (std::uint64_t i = 1; i <= alone; ++i) {
     for (Rank dst = 0; dst < ep.num_ranks(); ++dst) items.push(dst, Word{i});
-    if (i % 5 == 0) back.flush();  // while that waits for room, handlers push more to the same rank
+    if (i % 5 == 0) back.flush();  // while flush() waits for room, handlers push more items to the same rank
   }
-  // None, one, and more than a buffer holds.
+  // No item, one, and more than a buffer holds.
   std::uint64_t count = alone;
   for (const std::size_t more : {0U, 1U, 70U, 7U, 30U}) {
     for (Rank dst = 0; dst < ep.num_ranks(); ++dst)
@@ -65,7 +66,8 @@ void coalescing(const MakeTransport& make, int effort) {
   coalesce(ep, nullptr, effort);
 }
 
-// Ranks dealt round two hosts: neighbours in number are on different ones, and with an odd number the hosts are unequal.
+// Ranks alternate between two hosts: ranks with consecutive numbers are on different hosts, and with an odd
+// number of ranks the hosts are unequal.
 void coalescing_in_two_hops(const MakeTransport& make, int effort) {
   Endpoint ep(make());
   std::vector<Rank> host_of;
@@ -82,7 +84,7 @@ void relays_that_cannot_be(const MakeTransport& make, int /*effort*/) {
   Endpoint ep(make());
   EXPECT_EQ(error_of([&] { const am::HostRelay wrong(ep, parse_hosts("2", ep.num_ranks() + 1)); })->code(),
             ErrorCode::invalid_argument);
-  // Hosts that differ between ranks.
+  // Hosts that differ between ranks are refused.
   const am::HostRelay torn(ep, parse_hosts(ep.rank() == 1 ? "1" : "2", ep.num_ranks()));
   const auto error = error_of([&] { ep.seal(); });
   EXPECT_EQ(error.has_value(), ep.num_ranks() > 1);
@@ -95,7 +97,8 @@ void coalesced_items_leave_by_age(const MakeTransport& make, int /*effort*/) {
   Endpoint ep(make());
   std::uint64_t handled = 0;
   const auto add = ep.on<Word>("add", [&](Context&, const Word&) { ++handled; });
-  const am::HostRelay relay(ep, parse_hosts("2", ep.num_ranks()));  // some near, some over a dealer
+  const am::HostRelay relay(ep, parse_hosts("2", ep.num_ranks()));  // some ranks near, some through a
+                                                                    // distributing rank
   ep.seal();
   am::Coalescer<Word> items(ep, add, {.buffer_bytes = 200, .max_age_us = 50, .relay = &relay});
   items.push((ep.rank() + 1) % ep.num_ranks(), Word{1});

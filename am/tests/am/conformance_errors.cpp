@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A handler's error comes out of whatever call made the progress. That call has done its own work all the same, and so
-// have the other ranks': no rank hangs, nothing is lost or reported twice. One case for each kind of call.
+// A handler's error is thrown by the call that made the progress. That call and the other ranks' calls
+// complete their own work nevertheless: no rank hangs, and nothing is lost or reported twice. One case per
+// kind of call.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +23,7 @@ struct Count {
   std::uint64_t value;
 };
 
-/// An endpoint that polls at every send, and may have errors waiting in its ring to itself.
+/// An endpoint that polls at every send, and may have messages with errors waiting in its ring to itself.
 class Troubled {
  public:
   explicit Troubled(const MakeTransport& make) : ep(make(), {.poll_every = 1}) {
@@ -33,12 +34,12 @@ class Troubled {
     });
   }
 
-  /// That number of the next polls throw, on ranks that are multiples of `every`.
+  /// Makes that many of the next polls throw, on ranks that are multiples of `every`.
   void stir(std::uint64_t times, Rank every = 1) {
     if (ep.rank() % every == 0) attempt([&] { ep.send(ep.rank(), stir_, Count{times + 1}); });
   }
 
-  /// Takes a step, which may throw what `fail` threw and nothing else.
+  /// Takes a step, which may throw only the error of `fail`.
   template <typename Step>
   void attempt(Step&& step) {
     try {
@@ -48,7 +49,7 @@ class Troubled {
     }
   }
 
-  /// One quiesce() is enough, whatever is thrown: errors after the first are dropped.
+  /// Calls quiesce() once, which is enough whatever is thrown: errors after the first are dropped.
   void settle() {
     attempt([&] { ep.quiesce(); });
   }
@@ -121,7 +122,8 @@ void errors_while_finishing_levels(const MakeTransport& make, int /*effort*/) {
   for (Rank other = 0; other < t.ep.num_ranks(); ++other)
     if (other != t.ep.rank()) all.push_back(other);
   t.stir(4, 2);
-  am::LevelSync levels(t.ep, all);  // an error of a handler is for the next call, as the object must be made
+  am::LevelSync levels(t.ep, all);  // an error of a handler is left to the next call, because the object must
+                                    // be made
   sync = &levels;
   for (std::uint64_t level = 0; level < 12; ++level) {
     for (const Rank other : all) t.attempt([&] { t.ep.send(other, tell, Count{level}); });
@@ -146,7 +148,7 @@ void errors_while_putting(const MakeTransport& make, int /*effort*/) {
     std::vector<std::byte> data(bytes, std::byte{7});
     t.stir(6);
     t.attempt([&] { t.ep.put(ref, 0, data); });
-    std::ranges::fill(data, std::byte{1});  // may be used again, error or not
+    std::ranges::fill(data, std::byte{1});  // may be reused, error or not
     t.settle();
     EXPECT_TRUE(port.complete());
     EXPECT_TRUE(std::ranges::all_of(memory, [](std::byte b) { return b == std::byte{7}; }));

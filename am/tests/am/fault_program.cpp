@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What becomes of active messages and DRS_N when a rank dies or stops. fault_test.py runs it.
+// What happens to active messages and DRS_N when a rank dies or stops. fault_test.py runs it.
 //
-//   am_fault_program FATE/WORK/TRANSPORT/WATCHDOG_S ...    four ranks for each case, apart from the others'
+//   am_fault_program FATE/WORK/TRANSPORT/WATCHDOG_S ...    each case runs on four ranks of its own
 //
 //   FATE     kill     rank 1 dies (SIGKILL)
-//            freeze   it is stopped (SIGSTOP) for good
-//   WORK     seal     the victim ends where the others seal()
+//            freeze   rank 1 is stopped (SIGSTOP) for good
+//   WORK     seal     the victim ends while the others call seal()
 //            quiesce  rounds of messages to all and quiesce()
 //            future   calls to all, and their results
 //            put      blocks to all
-//            small    puts inside messages to all, far more than there is room for
+//            small    puts inside messages to all, far more than fit
 //            level    LevelSync on a ring
 //            wait     poll_until() for a message that the victim would send
 //            refuse, list, rma    DRS_N
 //            learn    drs receive lists
 //            connect  connect() again and again
-//            midway   the victim ends in connect(), after it has come and before the others have left it
+//            midway   the victim ends in connect(), before the others have left it
 //
-// Prints a line per rank that came to its end: "case C rank R SECONDS code: text", the seconds since the victim's end.
+// Prints a line per surviving rank: "case C rank R SECONDS code: text", with the seconds since the victim's
+// end.
 #include <fcntl.h>
 #include <mpi.h>
 #include <sys/mman.h>
@@ -53,7 +54,7 @@ constexpr int ranks_per_case = 4;
 constexpr int victim = 1;
 constexpr int fatal_round = 20;
 constexpr int num_rounds = 2000;
-constexpr double most_between_cases_s = 8;  // below the time after which those that are stopped are ended
+constexpr double most_between_cases_s = 8;  // below the time after which stopped processes are ended
 constexpr std::size_t block_bytes = 1 << 20;
 
 struct Case {
@@ -67,7 +68,7 @@ Case parse_case(int number, const std::string& text) {
   return {number, words[0], words[1], words[2], std::stod(words[3])};
 }
 
-/// The same for all processes of the host.
+/// Returns a time that is the same for all processes of the host.
 double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -76,10 +77,10 @@ struct Word {
   std::uint64_t value;
 };
 
-/// In memory that all ranks share.
+/// Data in memory that all ranks share.
 struct Shared {
-  std::array<double, 64> death_s;  // of each case's victim
-  std::atomic<int> num_heard;      // ranks that have said how their case ended
+  std::array<double, 64> death_s;  // by case: when its victim ended
+  std::atomic<int> num_heard;      // ranks that have reported how their case ended
 };
 
 class Ranks {
@@ -102,12 +103,12 @@ class Ranks {
     } catch (const Error& error) {
       say(std::string(error_code_name(error.code())) + ": " + error.what());
     }
-    // The others have theirs to say, those of other cases too, and mpiexec ends all of them with the first.
+    // The other ranks, also of other cases, must still report, and mpiexec ends all of them after the first.
     shared_.num_heard += 1;
     const double end_s = now_s() + most_between_cases_s;
     while (shared_.num_heard < num_cases_ * (ranks_per_case - 1) && now_s() < end_s) usleep(10000);
-    usleep(200000);  // what they said is still on its way
-    _exit(0);        // MPI_Finalize would wait for the dead
+    usleep(200000);  // their output is still on its way
+    _exit(0);        // MPI_Finalize would wait for the dead rank
   }
 
  private:
@@ -123,7 +124,7 @@ class Ranks {
     std::fflush(stdout);
   }
 
-  /// Each round as the work says; the victim ends in the midst.
+  /// Runs the rounds of the work; the victim ends in the middle.
   void rounds(const std::function<void(int)>& round) const {
     for (int i = 0; i < num_rounds; ++i) {
       if (i == fatal_round && rank_ == victim) end();
@@ -132,7 +133,7 @@ class Ranks {
   }
 
   void end() const {
-    usleep(20000);  // the others are waiting then
+    usleep(20000);  // the other ranks are waiting then
     death_s() = now_s();
     what_.fate == "kill" ? (void)raise(SIGKILL) : test::freeze();
   }
@@ -249,7 +250,7 @@ class Ranks {
     rounds([&](int) { am::mpi::connect(comm_, transport()); });
   }
 
-  /// The victim does what connect() does first; the rest of it MPI can only do blocking.
+  /// The victim does the first steps of connect(); MPI has only blocking forms of the rest.
   void midway() {
     if (rank_ == victim) {
       const auto comm = mpi::duplicate(comm_, what_.watchdog_s);
@@ -257,7 +258,7 @@ class Ranks {
       std::int64_t numbers[6];
       mpi::broadcast(*comm, numbers, 6, MPI_INT64_T, 0);
       mpi::all_or_none(*comm, [] {});
-      const am::mpi::Host host(*comm);  // all know each other's processes now
+      const am::mpi::Host host(*comm);  // all ranks know each other's processes now
       death_s() = now_s();
       what_.fate == "kill" ? (void)raise(SIGKILL) : test::freeze();
     }
@@ -278,7 +279,8 @@ class Ranks {
   int rank_ = 0;
 };
 
-/// Of all ranks of the host, which MPI_COMM_WORLD is. Not in a window: some ways of MPI's have none that is shared.
+/// Returns memory shared by all ranks of MPI_COMM_WORLD, which are on one host. No window is used, because
+/// some of MPI's one-sided components cannot share one.
 Shared& shared_memory() {
   int starter = getppid();
   MPI_Bcast(&starter, 1, MPI_INT, 0, MPI_COMM_WORLD);

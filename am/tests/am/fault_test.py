@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A rank that dies or stops under active messages or DRS_N is named by all others, whatever they wait in.
+"""All other ranks name a rank that dies or stops under active messages or DRS_N, in whichever call they wait.
 
 usage: fault_test.py FAULT_PROGRAM MPIEXEC NUMPROC_FLAG TRANSPORTS [--times]
 
-TRANSPORTS: those of this build, with commas. --times: all cases; prints when the last of the others heard.
+TRANSPORTS: of this build, separated by commas. --times: all cases; prints when the last survivor heard.
 """
 
 import re
@@ -25,22 +25,23 @@ RANKS, VICTIM = 4, 1
 SURVIVORS = set(range(RANKS)) - {VICTIM}
 VERSION = subprocess.run([MPIEXEC, "--version"], capture_output=True, text=True).stdout
 IS_OPENMPI_5 = re.search(r"Open MPI\) 5|prterun|PRRTE", VERSION) is not None
-WATCHDOG_S = 3  # connect() alone may take a second under such a load
-# Idle cores give 0.03 s and 0.05 s (--times); these tests run under any load: 28 on two cores took 3.4 s.
+WATCHDOG_S = 3  # connect() alone may take a second on a loaded machine
+# On idle cores survivors hear within 0.05 s (--times). Tests run under any load: 28 processes on two cores
+# took 3.4 s.
 SLACK_S = 10
 CONTINUE = ["--continuous"] if IS_OPENMPI_5 else []
 LINE = re.compile(r"^case (\d+) rank (\d+) ([\d.]+) (.*)$", re.MULTILINE)
 
 
-# Where a rank has died, the launcher may lose the last lines of others that end: each appends its own.
+# When a rank has died, the launcher may lose the last lines of other ranks, so each rank writes to a file.
 TO_FILES = '"$0" "$@" >>"$SAID/out" 2>>"$SAID/err"'
-# Where several end at once it ends the last, which then has said nothing (Open MPI 5.0.11): so it hears of
-# none that soon.
+# If several ranks end at once, the launcher ends the last before it has written (Open MPI 5.0.11). So ranks
+# wait before they end.
 HEARD_LATE = f"{TO_FILES}; sleep 1"
 
 
 def run(cases, *launcher_options, script=f"exec {TO_FILES}", **environment):
-    """All that was written; what the ranks of each case say, and when, by case and rank. All in one start."""
+    """Runs the cases in one job. Returns all output, and by case and rank (seconds, text)."""
     with tempfile.TemporaryDirectory() as folder:
         program = ["env", f"SAID={folder}", "sh", "-c", script, PROGRAM]
         command = [MPIEXEC, *launcher_options, FLAG, str(RANKS * len(cases)), *program, *cases]
@@ -50,7 +51,7 @@ def run(cases, *launcher_options, script=f"exec {TO_FILES}", **environment):
         )
     said = {case: {} for case in cases}
     for case, rank, when, text in LINE.findall(out):
-        if int(rank) == VICTIM:  # woken up to be ended
+        if int(rank) == VICTIM:  # continued only to be ended
             continue
         said[cases[int(case)]][int(rank)] = (float(when), text)
     return out + err + done.stdout + done.stderr, said
@@ -60,7 +61,7 @@ class Faults(unittest.TestCase):
     times: typing.ClassVar[dict] = {}
 
     def expect(self, cases, expected, most_s, *launcher_options):
-        """All survivors of all cases tell of what is expected, in time. Two cases at once."""
+        """All survivors of all cases report the expected error in time. Two cases at once."""
         for begin in range(0, len(cases), 2):
             written, said = run(cases[begin : begin + 2], *launcher_options)
             for case, heard in said.items():
@@ -76,7 +77,7 @@ class Faults(unittest.TestCase):
         works = ["seal", "quiesce", "future", "put", "small", "level", "wait"]
         works += ["refuse", "list", "rma", "learn"]
         cases = [f"kill/{work}/{transport}/0" for transport in TRANSPORTS for work in works]
-        # The rest in the long run: what they wait in differs, how they notice does not.
+        # Other calls are tested in the soak run: ranks notice failures in the same way in all calls.
         self.expect(
             cases if FULL else cases[::3], rf"^mpi: .*; dead: rank {VICTIM}$", SLACK_S, "--continuous"
         )
@@ -111,9 +112,9 @@ class Faults(unittest.TestCase):
         self.expect(["kill/connect/mpi/0"], rf"^mpi: .*; dead: rank {VICTIM}$", SLACK_S, "--with-ft", "ulfm")
 
     def expect_end(self, case, expected, *launcher_options, **environment):
-        """All survivors end, in an error or in a process that says what it would have said."""
+        """Checks that all survivors end with the expected error, or with a process that prints it."""
         begin = time.monotonic()
-        dies = case.startswith("kill")  # one that is frozen has to end with what the launcher started
+        dies = case.startswith("kill")  # a frozen rank ends only when the launcher ends it
         how = {"script": HEARD_LATE} if dies else {}
         written, said = run([case], *launcher_options, **how, **environment)
         self.assertLess(time.monotonic() - begin, 45)
@@ -122,21 +123,21 @@ class Faults(unittest.TestCase):
         threw = {rank for rank, (_, text) in said[case].items() if re.search(expected, text)}
         if IS_OPENMPI_5:
             self.assertEqual(ended | threw, SURVIVORS, message)
-        else:  # the launcher ends the others with the first
+        else:  # the launcher ends the other ranks after the first
             self.assertTrue(ended | threw, message)
 
     @unittest.skipUnless(IS_OPENMPI_5, "only Open MPI 5 lets the others live when a rank dies")
     def test_a_death_in_the_midst_of_connect(self):
-        """A rank that has given up since then may be named too."""
+        """The error may also name a rank that has given up meanwhile."""
         self.expect_end("kill/midway/mpi/0", rf"; dead: .*\brank {VICTIM}\b", "--continuous")
 
     def test_a_rank_that_stops_in_the_midst_of_connect(self):
-        """A rank that sees another one give up first may name that one."""
+        """If a rank sees another rank give up first, its error may name that rank."""
         self.expect_end(f"freeze/midway/mpi/{WATCHDOG_S}", r"(?: after [\d.]+ s|; dead: rank)", *CONTINUE)
 
     @unittest.skipUnless(IS_OPENMPI_5, "only Open MPI 5 lets the others live when a rank dies")
     def test_a_death_under_a_one_sided_operation(self):
-        """By sockets, where the target has to take part."""
+        """Over sockets the target must take part in one-sided operations."""
         by_sockets = {"OMPI_MCA_btl": "tcp,self", "OMPI_MCA_osc": "rdma", "OMPI_MCA_pml": "ob1"}
         self.expect_end("kill/rma/mpi/0", rf".*; dead: rank {VICTIM}", "--with-ft", "ulfm", **by_sockets)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A block of more than 2 GiB put into a port, by every transport. Needs about 5 GB of memory.
+// Puts a block of more than 2 GiB into a port, with every transport. Needs about 5 GB of memory.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -20,7 +20,8 @@ class LargePut : public testing::TestWithParam<const char*> {};
 TEST_P(LargePut, IsCarriedByteForByte) {
   constexpr std::size_t bytes = (std::size_t{1} << 31) + 5;
   const auto value = [](std::size_t at) {
-    return static_cast<std::byte>((at * 0x9E3779B97F4A7C15U) >> 56U);  // of no period that a chunk could have
+    return static_cast<std::byte>((at * 0x9E3779B97F4A7C15U) >> 56U);  // without a period that a chunk could
+                                                                       // have
   };
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

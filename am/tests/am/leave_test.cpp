@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transport shm asks the system for leave to copy between processes only where it is needed, only for the ranks of the job, and
-// gives it back. The system calls are counted here, and refused as Yama does.
+// Transport shm asks the system for permission to copy between processes only if that is necessary, only for
+// the ranks of the job, and withdraws it. The system calls are counted here, and refused as Yama does.
 #include <gtest/gtest.h>
 #include <mpi.h>
 #include <sys/prctl.h>
@@ -21,7 +21,7 @@ std::vector<long> leaves;  // the destinations, in order
 bool refuses = false;
 }  // namespace
 
-// Found before those of the C library.
+// The linker finds these functions before those of the C library.
 extern "C" {
 int prctl(int operation, ...) {
   va_list arguments;

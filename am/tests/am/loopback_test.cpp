@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The conformance suite in one process: one rank at a time with several seeds, with chaos, and with ranks that run at
-// the same time; and what is special to loop-back.
+// The conformance suite in one process: one rank at a time with several seeds, with chaos, and with ranks
+// that run at the same time. Also tests special features of loop-back.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ TEST_P(Loopback, Conforms) {
   const bool concurrent = mode == Mode::concurrent || mode == Mode::concurrent_hosts;
   const bool chaos = mode == Mode::chaos || mode == Mode::chaos_on_hosts;
   for (const std::uint64_t seed : {1U, 2U}) {
-    // One host, or several with two ranks (the last with one where their number is odd).
+    // One host, or several hosts with two ranks each (the last with one if the number of ranks is odd).
     const Rank a_host = seed == 1 ? 2 : num_ranks;
     const am::LoopbackOptions options{.num_ranks = num_ranks,
                                       .concurrent = concurrent,
@@ -79,8 +79,8 @@ struct Said {
   std::uint64_t value;
 };
 
-// Destroyed in a handler between two parts of a put: nothing more is written, and the slot is not used again before the
-// last part has come.
+// The port is destroyed in a handler between two parts of a put. Nothing more is written, and the slot is not
+// reused before the last part has arrived.
 TEST(LoopbackPort, DestroyedInAHandler) {
   std::atomic<int> step = 0;
   am::run_loopback({.num_ranks = 2, .concurrent = true, .ring_bytes = 1024}, [&](auto transport) {
@@ -114,7 +114,7 @@ TEST(LoopbackPort, DestroyedInAHandler) {
       EXPECT_EQ(third.ref().id, ref.id);
       EXPECT_EQ(third.missing(), 500);
       ep.put(ref.next(), 0, std::vector<std::byte>(500));
-      EXPECT_THROW(ep.poll_until([] { return false; }), Error);  // of the first port
+      EXPECT_THROW(ep.poll_until([] { return false; }), Error);  // the error of the first port
     } else {
       while (step != 1) std::this_thread::yield();
       ep.send(0, close, {});
@@ -143,7 +143,8 @@ TEST(LoopbackPort, MayBeDestroyedByItsOwnCompletion) {
   });
 }
 
-// To a rank that does not poll: poll() here neither waits nor lets newer items overtake older ones.
+// Items are for a rank that does not poll: poll() here neither waits nor lets newer items overtake older
+// ones.
 TEST(LoopbackCoalescer, FlushByAgeNeverWaits) {
   std::atomic<bool> filled = false;
   am::run_loopback({.num_ranks = 2, .concurrent = true, .ring_bytes = 1024}, [&](auto transport) {
@@ -177,7 +178,7 @@ TEST(LoopbackCoalescer, FlushByAgeNeverWaits) {
   });
 }
 
-/// Notes the destinations of messages and batches.
+/// Records the destinations of messages and batches.
 class Noting : public am::Transport {
  public:
   Noting(std::unique_ptr<am::Transport> inner, std::vector<Rank>& noted)
@@ -197,14 +198,14 @@ class Noting : public am::Transport {
     inner_->start_reduce(op, values);
   }
   bool test_reduce(std::span<std::int64_t> result) override { return inner_->test_reduce(result); }
-  void yield() override { inner_->yield(); }  // whose turn it is
+  void yield() override { inner_->yield(); }  // which chooses the next rank to run
 
  private:
   std::unique_ptr<am::Transport> inner_;
   std::vector<Rank>& noted_;
 };
 
-// If all ranks began with rank 0, its host's port would overflow first, and then the next one's.
+// If all ranks started with rank 0, its host's port would overflow first, and then the next host's.
 TEST(LoopbackCoalescer, AFlushBeginsBehindItsOwnRank) {
   am::run_loopback({.num_ranks = 5}, [](auto transport) {
     std::vector<Rank> noted;
@@ -231,8 +232,9 @@ struct Branch {
   std::uint32_t levels;  // below this one
 };
 
-/// Every item leads to two more, drawn ranks away, so deep; half of them wait in a coalescer that nothing but quiesce() empties.
-/// A rank that leaves a quiesce() counts all of them, and no rank leaves twice before all have left once.
+/// Every item leads to two more on random ranks, up to a depth. Half of them wait in a coalescer that only
+/// quiesce() empties. A rank that leaves a quiesce() counts all of them, and no rank leaves twice before all
+/// have left once.
 void grow_trees(const am::LoopbackOptions& options, bool chaos) {
   constexpr std::uint32_t levels = 5;
   constexpr int rounds = 3;
@@ -291,7 +293,7 @@ TEST(LoopbackQuiesce, CountsWhatConcurrentHandlersSend) {
                  false);
 }
 
-/// In which order rank 0 heard from the others.
+/// Returns the order in which rank 0 received the messages of the others.
 std::string history(std::uint64_t seed) {
   std::string text;
   am::run_loopback({.num_ranks = 4, .seed = seed}, [&](std::unique_ptr<am::Transport> transport) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The conformance suite between MPI ranks, on every transport of this build, and what is special to connect().
+// The conformance suite between MPI ranks, on every transport of this build, and special features of
+// connect().
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -26,7 +27,7 @@ TEST_P(Conformance, Conforms) {
   const bool chaos = name.ends_with(" chaos");
   const std::string transport = name.substr(0, name.find(' '));
   const auto make = [&]() -> std::unique_ptr<am::Transport> {
-    // Small rings and few credits are full sooner.
+    // Small rings and few credits fill up sooner.
     auto made =
         am::mpi::connect(MPI_COMM_WORLD, {.transport = transport,
                                           .max_message_bytes = chaos ? std::size_t{1000} : std::size_t{8000},

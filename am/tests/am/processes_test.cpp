@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which processes of the host have ended: told by the system through files, and asked for where there are too few of them.
+// Finds out which processes of the host have ended: through files of the system, or by asking about each if
+// there are too few files.
 #include <gtest/gtest.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): kill() is POSIX, and <csignal> need not have it
 #include <sys/resource.h>
@@ -20,7 +21,7 @@ namespace {
 using am::mpi::Neighbours;
 using am::mpi::Process;
 
-/// Waits for its end.
+/// A child process; the destructor ends it and waits for its end.
 class Child {
  public:
   Child() : number_(fork()) {
@@ -33,7 +34,7 @@ class Child {
     end();
     waitpid(number_, nullptr, 0);
   }
-  /// Only the destructor asks how the process ended: until then it stays a zombie.
+  /// Only the destructor collects the status. Until then the ended process stays a zombie.
   void end() const { kill(number_, SIGKILL); }
   Process process() const {
     Process process = am::mpi::this_process();
@@ -52,7 +53,7 @@ std::vector<Rank> ranks_up_to(Rank num) {
   return ranks;
 }
 
-/// Ends are known in microseconds; a loaded machine may take its time.
+/// Waits up to a second. Ends are usually known in microseconds, but a loaded machine may be slow.
 std::size_t dead_within_a_second(Neighbours& neighbours, std::size_t wanted) {
   using Clock = std::chrono::steady_clock;
   for (const auto end = Clock::now() + std::chrono::seconds(1); Clock::now() < end;) {
@@ -117,7 +118,7 @@ TEST(Processes, FewFilesAreLeftToTheProgram) {
   const rlimit few = {200, limit.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
   const Child child;
-  constexpr Rank num = 51;  // more than a quarter
+  constexpr Rank num = 51;  // more than a quarter of the allowed files
   const std::ptrdiff_t before = num_open_files();
   Neighbours neighbours(ranks_up_to(num), std::vector<Process>(num, child.process()));
   EXPECT_EQ(num_open_files(), before);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Interrupts and the progress thread, between ranks that are threads. ThreadTest runs under the thread sanitizer too;
-// InterruptTest does not, as that holds signals back until the next system call. Nap: what ranks that wait do where they outnumber cores.
+// Interrupts and the progress thread, between ranks that are threads. ThreadTest also runs under the thread
+// sanitizer. InterruptTest does not, because the sanitizer delays signals until the next system call. Nap:
+// waiting ranks if ranks outnumber cores.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -27,8 +28,8 @@ struct Number {
   std::uint64_t value;
 };
 
-/// Works without a call of the endpoint until done() or 20 s have passed; whether it was done. The naps are for the
-/// sanitizer, which delivers signals in system calls only.
+/// Computes without a call of the endpoint until done() or 20 s have passed. Returns whether it was done. It
+/// naps for the sanitizer, which delivers signals in system calls only.
 template <typename Done>
 bool compute_until(Done&& done) {
   const auto deadline = std::chrono::steady_clock::now() + 20s;
@@ -62,7 +63,8 @@ void answers_while_computing(TurnOn&& turn_on) {
     if (ep.rank() == 0) {
       for (std::uint64_t i = 1; i <= count; ++i) {
         ep.send(1, ask, Number{1});
-        if (i % 3 != 0) ep.poll_until([&] { return answered == i; });  // most one by one, and some at once
+        if (i % 3 != 0) ep.poll_until([&] { return answered == i; });  // mostly one by one, and sometimes
+                                                                       // several at once
       }
       ep.poll_until([&] { return answered == count; });
     } else {
@@ -81,7 +83,7 @@ TEST(ThreadTest, AComputingRankAnswers) {
   answers_while_computing([](am::Endpoint& ep) { return std::make_unique<am::ProgressThread>(ep, 20us); });
 }
 
-/// The computing rank uses the endpoint itself, and nothing is lost or handled twice.
+/// The computing rank also calls the endpoint, and no message is lost or handled twice.
 template <typename TurnOn>
 void mixes_with_calls(TurnOn&& turn_on) {
   run_pair([&](am::Endpoint& ep) {
@@ -140,7 +142,8 @@ TEST(InterruptTest, AnErrorIsThrownByTheNextPoll) {
   });
 }
 
-// What the endpoint itself would have to allocate for, or to call MPI, waits for the next poll, and what is behind it.
+// Messages for which the endpoint would have to allocate or call MPI wait for the next poll, and so do the
+// messages after them.
 TEST(InterruptTest, PutsWaitForTheNextPoll) {
   std::atomic<bool> put = false;
   run_pair([&](am::Endpoint& ep) {
@@ -173,7 +176,7 @@ TEST(InterruptTest, PutsWaitForTheNextPoll) {
   });
 }
 
-// Replies that find no room inside the signal handler are kept in memory that was set aside; when that is used up, the
+// Replies that find no room inside the signal handler are kept in reserved memory; when that is used up, the
 // other messages wait.
 TEST(InterruptTest, RepliesWithoutRoomAreKept) {
   std::atomic<bool> listening = false;
@@ -196,7 +199,7 @@ TEST(InterruptTest, RepliesWithoutRoomAreKept) {
       while (!listening) std::this_thread::yield();
       for (std::uint64_t i = 0; i < count; ++i) ep.send(1, ask, Number{i});
       asked_all = true;
-      while (!looked) std::this_thread::yield();  // no reply is taken in before
+      while (!looked) std::this_thread::yield();  // no reply is received before
       ep.quiesce();
       EXPECT_EQ(next, count);
     } else {
@@ -217,7 +220,7 @@ TEST(InterruptTest, RepliesWithoutRoomAreKept) {
   });
 }
 
-/// Every call that looks at what handlers and flushes change takes the guard first.
+/// Every call that reads what handlers and flushes change must take the guard first.
 template <typename TurnOn>
 void calls_are_guarded(TurnOn&& turn_on) {
   run_pair([&](am::Endpoint& ep) {
@@ -292,7 +295,7 @@ TEST(InterruptTest, OnlyOneAndOnlyWhereTheTransportCan) {
   });
 }
 
-// The waiting rank sleeps in no call and takes no time from the computing one while nothing arrives.
+// The waiting rank sleeps in no call, and takes no time from the computing rank while no messages arrive.
 TEST(InterruptTest, NothingHappensWithoutMessages) {
   run_pair([](am::Endpoint& ep) {
     ep.seal();
@@ -305,7 +308,8 @@ TEST(InterruptTest, NothingHappensWithoutMessages) {
   });
 }
 
-/// Seconds that a nap of at most two takes, while act() is done on the bell again and again by another thread.
+/// Returns the seconds that a nap of at most two seconds takes, while another thread repeatedly calls act()
+/// on the bell.
 template <typename Act>
 double nap_during(am::Doorbell& bell, Act&& act) {
   std::atomic<bool> is_over = false;
@@ -345,7 +349,7 @@ TEST(Nap, IsNotTakenWhereThereIsWork) {
   am::Doorbell bell{};
   const auto begun = std::chrono::steady_clock::now();
   am::sleep_on(bell, 2, [&] {
-    EXPECT_EQ(bell.armed, am::Doorbell::asleep);  // a rank that makes work from here on wakes this one
+    EXPECT_EQ(bell.armed, am::Doorbell::asleep);  // a rank that makes work from here on wakes this rank
     return true;
   });
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(1));

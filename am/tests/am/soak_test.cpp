@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Epochs until counters of 24 bits have gone round: programs of others have stopped after 2^24 rounds of non-blocking
-// collectives on one communicator (deal.II issue 14405, Open MPI issue 11052). Memory must not grow. A minute on two
-// idle cores; ctest -C soak.
+// Epochs until counters of 24 bits have wrapped around: other programs have stopped after 2^24 rounds of
+// non-blocking collectives on one communicator (deal.II issue 14405, Open MPI issue 11052). Memory must not
+// grow. Takes a minute on two idle cores; ctest -C soak.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -20,7 +20,8 @@ struct Word {
   std::uint64_t value;
 };
 
-/// What a rank may have more at the end than after the first sixteenth: less than a byte for each round.
+/// The most memory that a rank may have gained at the end since the first sixteenth: less than a byte per
+/// round.
 constexpr Bytes growth_max = Bytes{4} << 20;
 
 class Soak : public testing::TestWithParam<std::string> {};
@@ -59,7 +60,7 @@ TEST_P(Soak, Quiescence) {
   const auto tell =
       ep.on<Word>("tell", [&](am::Context&, const Word& w) { wrong += w.value != epoch ? 1 : 0; });
   ep.seal();
-  // Each quiesce() is at least three collectives.
+  // Each quiesce() takes at least three collectives.
   Bytes resident = 0;
   for (; epoch < rounds / 3; ++epoch) {
     if (epoch == rounds / 48) resident = resident_bytes();

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two jobs with shared memory on one host at once, of one user and of two, do not disturb each other.
+"""Two jobs that share a host's memory at the same time do not disturb each other, also with two users.
 
 usage: two_jobs_test.py AM_MPI_TEST MPIEXEC NUMPROC_FLAG
 """
@@ -25,7 +25,7 @@ OTHER_USER = 65534
 
 
 def start(user=None):
-    """The job, with a home of its own."""
+    """Starts a job with its own home folder."""
     home = tempfile.mkdtemp()
     words = COMMAND
     if user is not None:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The watchdog between ranks that are threads: a rank that waits for one that never answers gives up, names
-// it and tells the others. What becomes of processes that die is tested by fault_test.py.
+// it and tells the others. fault_test.py tests processes that die.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -22,8 +22,8 @@ using namespace std::chrono_literals;
 
 constexpr Rank silent = 1;
 
-/// Ranks 0 and 2 wait, rank 1 computes until they have given up; the error names it (and others too, where the machine is so
-/// busy that they do not get to answer in time).
+/// Ranks 0 and 2 wait, rank 1 computes until they have given up. The error names rank 1, and others too if
+/// the machine is so busy that they do not answer in time.
 template <typename Wait>
 void expect_timeout(Wait&& wait) {
   const std::regex said("no answer from .*rank 1\\b");
@@ -122,7 +122,7 @@ TEST(Watch, TimeSpentElsewhereDoesNotCount) {
     am::Endpoint ep(std::move(transport), {.watchdog_s = 0.5});
     ep.seal();
     for (int round = 0; round < 3; ++round) {
-      std::this_thread::sleep_for(600ms);  // both: neither waits for long, but for a core
+      std::this_thread::sleep_for(600ms);  // both: neither waits for messages for long, only for a core
       ep.quiesce();
     }
     EXPECT_FALSE(ep.has_failed());
@@ -140,7 +140,7 @@ TEST(QuietTime, CountsOnlyTheTimeSpentLooking) {
   quiet.look(0, 100, 1);
   quiet.look(0, 100.5, 1);
   EXPECT_DOUBLE_EQ(quiet.seconds(), 0.5);
-  quiet.look(0, 200, 1);  // stopped, or busy
+  quiet.look(0, 200, 1);  // the process was stopped, or busy
   EXPECT_DOUBLE_EQ(quiet.seconds(), 1.5);
   quiet.look(1, 200.1, 1);
   EXPECT_EQ(quiet.seconds(), 0);

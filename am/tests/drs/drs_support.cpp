@@ -66,8 +66,8 @@ void expect_counters(const drs::Counters& counters, std::uint64_t messages, cons
   }
 }
 
-/// What every rank has received when all of the matrix was exchanged serially. Made once for each matrix: the ranks of
-/// a loop-back run are threads that all ask.
+/// Returns what every rank receives when the whole matrix is exchanged serially. It is made once per matrix,
+/// because the ranks of a loop-back run are threads that all ask for it.
 const std::vector<Blocks>& received_serially(const NamedMatrix& named) {
   static std::mutex mutex;
   static std::map<std::pair<Rank, std::string>, std::vector<Blocks>> known;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the tests of DRS_N on loop-back and on MPI share: matrices, and the check against the serial executor.
+// Parts shared by the tests of DRS_N on loop-back and on MPI: matrices, and the check against the serial
+// executor.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@
 
 namespace nuice::test {
 
-/// bind() of a Exchanger or a World.
+/// The bind() function of an Exchanger or a World.
 using Bind = std::function<drs::Exchange(std::span<const Partner>, std::span<const Partner>,
                                          std::span<const SendBuffer>, std::span<const ReceiveBuffer>,
                                          const drs::Options&)>;
@@ -24,13 +25,13 @@ struct NamedMatrix {
   CommMatrix matrix;
 };
 
-/// Extreme and random ones, for any number of ranks, some messages above every eager limit.
+/// Returns extreme and random matrices for any number of ranks; some messages are above every eager limit.
 std::vector<NamedMatrix> drs_matrices(Rank num_ranks);
 
 std::vector<Partner> drs_row(const CommMatrix& matrix, Rank rank);
 std::vector<Partner> drs_column(const CommMatrix& matrix, Rank rank);
 
-/// One rank's part of an exchange with buffers of its own.
+/// One rank's part of an exchange with its own buffers.
 struct BoundDrs {
   Rank rank;
   std::vector<Partner> destinations;
@@ -51,16 +52,18 @@ struct BoundDrs {
   void expect_received(unsigned round) const;
 };
 
-// Run by every rank, collectively:
+// The following functions are run by every rank, collectively.
 
-/// All of drs_matrices(), once each, as exchange_serially() does it.
+/// Runs all of drs_matrices() once, and compares with exchange_serially().
 void expect_as_serially(Rank rank, Rank num_ranks, const Bind& bind, const drs::Options& options);
-/// Rounds with changing data and no barrier between them: fast ranks run ahead. By test() alone where `testing`.
+/// Runs rounds with changing data and no barrier between them, so that fast ranks run ahead. testing: uses
+/// only test().
 void expect_many_rounds(Rank rank, Rank num_ranks, const Bind& bind, const drs::Options& options, int rounds,
                         bool testing);
-/// Exchanges active at the same time, started and waited for in orders that differ between the ranks.
+/// Runs exchanges that are active at the same time, started and waited for in orders that differ between
+/// ranks.
 void expect_overlapping(Rank rank, Rank num_ranks, const Bind& bind, const drs::Options& options);
-/// Every inquiry is refused or granted; with a list none is made twice.
+/// Checks that every inquiry is refused or granted; with a list no inquiry is made twice.
 void expect_counters(const drs::Counters& counters, std::uint64_t messages, const drs::Options& options);
 
 }  // namespace nuice::test

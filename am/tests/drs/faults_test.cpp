@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// DRS_N next to a program whose handlers throw, with interrupts and a progress thread on, and stations that
-// end early.
+// DRS_N in a program whose handlers throw, with interrupts and a progress thread, and with objects that are
+// destroyed early.
 #include <chrono>
 #include <stdexcept>
 
@@ -29,7 +29,7 @@ class Rogue {
   }
 
   Rank rank() const { return endpoint.rank(); }
-  /// What the step does, and the trouble that comes out of it, counted.
+  /// Runs the step and counts the errors of the handler that it throws.
   void bear(const std::function<void()>& step) {
     try {
       step();
@@ -57,7 +57,7 @@ class Rogue {
   am::Handler<am::Nothing> trouble_;
 };
 
-/// One at a time, at the same time, and with delayed messages; polling seldom and at every send.
+/// Runs ranks one at a time, at the same time, and with delayed messages; polling rarely and at every send.
 void with_rogues(Rank num_ranks, const std::function<void(Rogue&)>& program) {
   for (const bool concurrent : {false, true})
     for (const int poll_every : {1, 16}) {
@@ -159,15 +159,15 @@ TEST(DrsFaults, AHandlerMayNotWait) {
   });
 }
 
-/// Computes. (It must not sleep: every signal during nanosleep() adds Linux's timer slack of 50 us to what is left, so in
-/// a storm of inquiries that are refused and asked again it never ends.)
+/// Computes. It must not sleep, because every signal during nanosleep() adds Linux's timer slack of 50 us to
+/// the remaining time: with many refused and repeated inquiries the sleep would never end.
 void be_busy(std::chrono::microseconds time) {
   const auto end = std::chrono::steady_clock::now() + time;
   while (std::chrono::steady_clock::now() < end) {
   }
 }
 
-/// Many rounds on ranks that do other things between their calls, and answer meanwhile.
+/// Runs many rounds on ranks that compute between their calls and answer meanwhile.
 template <typename TurnOn>
 void expect_rounds(TurnOn&& turn_on) {
   const CommMatrix matrix = random_density(3, 0.9, {.unit_bytes = 300, .max_units = 20}, 4);
@@ -193,7 +193,8 @@ void expect_rounds(TurnOn&& turn_on) {
   });
 }
 
-/// Rank 1 is a round ahead and asks while rank 0 begins its own, which takes long as it copies to itself.
+/// Rank 1 is a round ahead and asks while rank 0 begins its own round, which takes long because it copies a
+/// message to itself.
 template <typename TurnOn>
 void expect_questions_at_a_start(TurnOn&& turn_on) {
   const CommMatrix matrix = CommMatrix::from_messages(2, {{{0, 0, 8'000'000}, {1, 0, 100}}});

@@ -13,7 +13,7 @@ namespace {
 
 enum class Net { in_turn, chaos, concurrent };
 
-/// One rank's program: rank, number of ranks, exchanger.
+/// The program of one rank: rank, number of ranks, exchanger.
 using Program = std::function<void(Rank, Rank, drs::Exchanger&)>;
 
 void run_ranks(Rank num_ranks, Net net, std::uint64_t seed, const Program& program) {
@@ -83,7 +83,8 @@ INSTANTIATE_TEST_SUITE_P(Loopback, Drs,
                                           testing::ValuesIn(ways()), testing::Values(1, 3, 8)),
                          name_of);
 
-/// The most buffers of a rank that were begun and not complete at the same time, seen between two steps.
+/// Returns the maximum number of a rank's buffers that were partly filled at the same time, seen between two
+/// steps.
 std::size_t most_begun(const drs::Options& options, std::uint64_t seed) {
   const Rank n = 6;
   std::vector<Message> messages;
@@ -110,7 +111,7 @@ TEST(DrsGuarantee, OneMessageAtATime) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     EXPECT_EQ(most_begun({}, seed), 1U);
     EXPECT_EQ(most_begun({.when_busy = drs::WhenBusy::list}, seed), 1U);
-    // Granted without limit, they do mix: so the test above can fail.
+    // Granted without limit they do mix, which shows that the test above can fail.
     EXPECT_GT(most_begun({.when_busy = drs::WhenBusy::list, .early_bytes = 1 << 30}, seed), 1U);
   }
 }
@@ -202,7 +203,7 @@ TEST(DrsErrors, OfBindAreThoseOfAllRanks) {
     expect(ErrorCode::not_applicable, "needs MPI", 100, 100, {.lock = drs::Lock::rma});
     expect(ErrorCode::not_applicable, "cannot keep a list", 100, 100,
            {.lock = drs::Lock::rma, .when_busy = drs::WhenBusy::list});
-    drs::Exchange works = pair.bind(100, 100);  // numbered alike on all ranks after these failures
+    drs::Exchange works = pair.bind(100, 100);  // has the same number on all ranks after these failures
     works.start();
     works.wait();
   });

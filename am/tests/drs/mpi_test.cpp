@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// DRS_N and Generate_Recv between MPI ranks: both locks, every transport, all ways to learn the receive list.
+// DRS_N and Generate_Recv between MPI ranks: both locks, every transport, all methods to learn the receive
+// list.
 #include "drs/drs_support.hpp"
 #include "mpi/mpi_support.hpp"
 #include "nuice/mpi/discover.hpp"

@@ -11,12 +11,13 @@ namespace nuice::advice {
 namespace {
 
 constexpr Bytes usual_packet = 4096;
-constexpr double packets_of_a_message = 48;  // enough to show which packet blocks which
+constexpr double packets_of_a_message = 48;  // enough to show which packets block each other
 
-/// No constant: PacketOptions holds a string, which not every compiler takes into one.
+/// A function instead of a constant, because PacketOptions holds a string, which not every compiler allows in
+/// constants.
 int usual_buffer() { return PacketOptions{}.buffer_packets; }
 
-/// That many packets are taken as one.
+/// Returns how many packets are simulated as one.
 Bytes coarsening(double mean_bytes, Bytes payload) {
   const double packets = mean_bytes / static_cast<double>(payload);
   return static_cast<Bytes>(std::clamp(packets / packets_of_a_message, 1.0, usual_buffer() / 4.0));

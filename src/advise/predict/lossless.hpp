@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Predictions packet by packet, for networks where nothing is lost: there packets block each other, which sharing links as
-// a fluid does not show.
+// Predictions packet by packet, for lossless networks. Packets block each other there, which a fluid model of
+// shared links does not show.
 #pragma once
 
 #include <string>
@@ -11,11 +11,12 @@
 
 namespace nuice::advice {
 
-/// The mean of both kinds of queues, since real switches lie between. Packets of long messages are taken larger.
+/// Returns the average of both kinds of queues, because real switches lie between them. Packets of long
+/// messages are made larger.
 double packets_s(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
                  const std::string& executor, const AdviceOptions& options);
 
-/// What that costs, as counted, whatever the executor.
+/// Returns the counted work of such a prediction, for any executor.
 double packets_work_s(const Traits& traits, const Machine& machine);
 
 }  // namespace nuice::advice

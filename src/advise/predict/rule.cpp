@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rule. With d a rank's messages, b its bytes, n ranks, and f what a message costs in addition to its bytes:
+// The rule. Let d be a rank's messages, b its bytes, n the number of ranks, and f the cost of a message in
+// addition to its bytes:
 //
 //   phases        as the scheduler's row expects
 //   phase bytes   between b and phases * largest message
-//   at once       the processor's work or the port's bytes, whichever is more, and what contention adds
-//   in phases     d * f + beta * (b + a share of phase bytes - b); f without latency where partners
-//                 have fewer messages
-//   forwarded     as in phases, counted from the schedule where there is time to make it
+//   at once       the processor's work or the port's bytes, whichever is more, plus the cost of contention
+//   in phases     d * f + beta * (b + a share of (phase bytes - b)); f without latency if partners
+//   have fewer messages
+//   forwarded     as in phases, counted from the schedule if there is time to make it
 //
-// The rank for which this is most decides: the one with the most messages, a hub of a few bytes each, need not be the one
-// with the most bytes.
+// The rank for which this is largest decides. The rank with the most messages, a hub of a few bytes each,
+// need not be the rank with the most bytes.
 #include "advise/predict/rule.hpp"
 
 #include <algorithm>
@@ -22,18 +23,19 @@
 namespace nuice::advice {
 namespace {
 
-/// Where packets wait for each other, over what all orders take on average: 1.11 and 1.09 times the best (58
-/// matrices).
+/// The factor for schedules without an order, on machines whose packets wait for each other. Measured on 58
+/// matrices: without an order 1.11 times the best candidate's time, all orders on average 1.09 times.
 constexpr double without_order = 1.03;
 
 double handshake_s(const Machine& m, double bytes) {
   return bytes > static_cast<double>(m.eager_limit) ? m.handshake_s : 0;
 }
 
-/// Without latency and handshake: what it takes of a rank.
+/// Returns what a message costs a rank, without latency and handshake.
 double overhead_s(const Machine& m) { return m.send_overhead_s + m.start_up_s + m.receive_overhead_s; }
 
-/// Where nothing is lost each link, and the receiver's port, takes a packet after the one before (plan/packets.hpp).
+/// On lossless machines each link, and the receiver's port, forwards a packet only after the previous one
+/// (plan/packets.hpp).
 double route_s(const Machine& m, const Traits& t) {
   const auto packet = static_cast<double>(m.packet_payload + m.packet_header);
   return m.lossless ? (t.hops + 1) * packet * m.byte_s : t.hops * m.hop_s;
@@ -50,19 +52,19 @@ double header_share(const Machine& m) {
                               : 0;
 }
 
-/// How much more than their bytes messages are on the wire, beyond full packets.
+/// Returns the ratio of the messages' bytes on the wire to those of full packets.
 double padding(const Traits& t, const Machine& m) {
   return m.packet_payload > 0 ? t.wire / (t.bytes * (1 + header_share(m))) : 1;
 }
 
-/// What full queues cost where that many senders at once send a rank that many bytes on the wire.
+/// Returns the cost of full queues if `senders` senders at once send a rank `wire` bytes on the wire.
 double timeouts_s(const Machine& m, double senders, double wire) {
   const bool overflows =
       m.queue_senders > 0 && senders > m.queue_senders && wire > static_cast<double>(m.queue);
   return overflows ? m.timeout_s * (senders / m.queue_senders) : 0;
 }
 
-/// Of the rank that has most of it.
+/// Returns the maximum of of_port over all ranks.
 double most_of_ports(const Traits& t, const auto& of_port) {
   double most = 0;
   for (const Port& port : t.ports) most = std::max(most, of_port(port));
@@ -71,15 +73,17 @@ double most_of_ports(const Traits& t, const auto& of_port) {
 
 double eager(const Load& load) { return load.messages - load.late; }
 
-/// How far ranks are apart when their short messages have left, in a step in which those leave first.
+/// Returns how far apart in time ranks are after sending their short messages, in a step that sends these
+/// first.
 double spread_s(const Machine& m, const std::vector<Load>& out) {
   const auto [least, most] = std::ranges::minmax(out, {}, eager);
   return (eager(most) - eager(least)) * m.send_overhead_s;
 }
 
-/// Of a rank in such a step. The short ones are gone when the long ones come, if ranks are no farther apart than a
-/// handshake. Else one of them comes in a send overhead, and stays as long as the port that it shares with the long ones
-/// needs; or more, as they come in bursts: two standard deviations.
+/// Returns the cost of timeouts for a rank in such a step. If ranks are at most a handshake apart, the short
+/// messages have arrived before the long ones come. Otherwise one short message arrives per send overhead. It
+/// stays as long as the port, which it shares with the long messages, needs. Messages come in bursts, so two
+/// standard deviations are added.
 double timeouts_in_step_s(const Machine& m, const Load& in, double spread_s) {
   if (in.late == 0 || m.send_overhead_s == 0) return timeouts_s(m, in.messages, in.wire);
   const double eager_wire = in.wire - in.late_wire;
@@ -90,14 +94,14 @@ double timeouts_in_step_s(const Machine& m, const Load& in, double spread_s) {
   return timeouts_s(m, in.late + std::min(eager(in), mean + 2 * std::sqrt(mean)), in.wire);
 }
 
-/// Where all send at once.
+/// For executors that send all messages at once.
 double timeouts_at_once_s(const Traits& t, const Machine& m) {
   return most_of_ports(t, [&](const Port& p) { return timeouts_s(m, p.in.messages, p.in.wire); });
 }
 
-/// In phases ranks skip those in which they have no message, and short messages wait for no other rank: all ranks send
-/// within as many messages as a rank has on average, and a rank that receives many more has that number of senders at
-/// once.
+/// In phases, ranks skip phases in which they have no message, and short messages wait for no other rank. So
+/// all ranks send within as many messages as a rank has on average. A rank that receives k times as many
+/// messages has k senders at once.
 double timeouts_in_phases_s(const Traits& t, const Machine& m) {
   const double mean = std::max(1.0, t.messages / t.ranks);
   return most_of_ports(t, [&](const Port& p) { return timeouts_s(m, p.in.messages / mean, p.in.wire); });
@@ -118,19 +122,21 @@ double at_once_s(const Traits& t, const Machine& m, double link_s) {
   return seconds + message_s(m, t);
 }
 
-/// Bytes on the wire that a rank with `wire` of its own waits for in phases: more where sizes differ in a phase.
+/// Returns the bytes on the wire for which a rank with `wire` bytes of its own waits in phases: more if sizes
+/// differ within a phase.
 double waited_for(double unevenness, double wire, double longest) {
   return wire + unevenness * std::clamp(longest - wire, 0.0, 1.5 * wire);
 }
 
 double in_phases_s(const Traits& t, const Machine& m, double phases, double unevenness, double link_s) {
   const double halves = m.duplex == Duplex::full ? 1 : 2;
-  const double prompt = t.messages / t.ranks + 2;  // as many as others have: partners are as far
+  const double prompt = t.messages / t.ranks + 2;  // as many as other ranks have: these partners are in the
+                                                   // same phase
   const double slowest = most_of_ports(t, [&](const Port& p) {
     const double degree = std::max(p.out.messages, p.in.messages);
     const double active = std::min(phases, degree + 2);
     const double late = std::min(active, std::max(p.out.late, p.in.late));
-    // Behind partners with fewer messages a rank does not wait: what is eager has come.
+    // A rank does not wait for partners with fewer messages: their eager messages have arrived.
     const double waiting = m.duplex == Duplex::paired ? active : std::min(active, std::max(late, prompt));
     const double longest = std::min(phases, degree) * t.wire_largest;
     const double wire = waited_for(unevenness, std::max(p.out.wire, p.in.wire), longest);
@@ -138,8 +144,7 @@ double in_phases_s(const Traits& t, const Machine& m, double phases, double unev
            active * m.phase_s + (phases - active) * m.idle_phase_s + halves * wire * m.byte_s;
   });
   const bool is_linear = phases > 2 * t.degree;
-  const double wait =
-      is_linear ? 1.4 : 1.0;  // ranks wait for partners that are in other phases (C_1 of 003 s.5.1)
+  const double wait = is_linear ? 1.4 : 1.0;  // for partners in other phases (C_1 of 003 s.5.1)
   return std::max(slowest * wait, link_s);
 }
 
@@ -149,17 +154,18 @@ double inquiries_s(const Traits& t, const Machine& m) {
   return 1.4 * (t.degree * (message_s(m, t) + inquiry_s) + halves * t.wire_port * m.byte_s);
 }
 
-/// Ports and links hardly stand idle, but for messages too short for notices. A notice replaces a handshake. Where
-/// notices keep no links free, messages wait for longer ones in vain: then wire is that of phases.
+/// Ports and links are almost never idle, except with messages too short for notifications. A notification
+/// replaces a handshake. If notifications keep no links free, messages wait in vain for longer ones; `wire`
+/// is then that of phases.
 double noticed_s(const Traits& t, const Machine& m, double wire, double link_s) {
   const double moving_s = at_once_s(t, m, 0) - message_s(m, t);
   return std::max(1.03 * std::max(wire * m.byte_s, link_s), moving_s) +
          2 * (message_s(m, t) - handshake_s(m, t.mean_bytes()));
 }
 
-/// On the wire of the busiest port. Half of all bytes leave each rank in each step, and all those of the busiest
-/// port pass it; or it has all it sends or receives in both phases, but for what has the right digit already: one
-/// of sqrt(n).
+/// Returns the bytes on the wire of the busiest port. With one message per phase, half of all bytes leave
+/// each rank in each step, and all bytes of the busiest port pass it. Otherwise a rank sends or receives
+/// everything in both phases, except for one of sqrt(n) messages, whose digit is right already.
 double forwarded_bytes(const Traits& t, const Machine& m, double phases, bool one_message) {
   if (one_message) return std::max(phases * std::max(t.bytes / t.ranks * 0.75, t.wire_largest), t.wire_port);
   const double radix = std::sqrt(t.ranks);
@@ -169,19 +175,19 @@ double forwarded_bytes(const Traits& t, const Machine& m, double phases, bool on
   return phases * std::min(t.wire_port, together);
 }
 
-/// one_message: a rank sends one in a phase. Otherwise the square root of all ranks, as in two phases
-/// (bruck_kport), or as many as it has.
+/// one_message: a rank sends one message per phase. Otherwise it sends as many as the square root of all
+/// ranks, as in two phases (bruck_kport), or as many as it has.
 double forwarded_s(const Traits& t, const Machine& m, double phases, double wire, double link_bytes_s,
                    bool one_message) {
   const double halves = m.duplex == Duplex::full ? 1 : 2;
-  // A message crosses half of the steps, and links each time.
+  // A message is sent in half of the steps, and crosses links each time.
   const double seconds = std::max(halves * wire * m.byte_s, link_bytes_s * phases / 2);
   const double others = one_message ? 0 : std::min(t.degree, std::sqrt(t.ranks)) - 1;
   return phases * (message_s(m, t) + m.phase_s + others * (m.send_overhead_s + m.receive_overhead_s)) +
          seconds;
 }
 
-/// What the ranks and links do in a step of a schedule that forwards.
+/// The load of the ranks and links in one step of a schedule that forwards.
 class Step {
  public:
   Step(const Machine& machine, Rank ranks)
@@ -199,7 +205,7 @@ class Step {
     if (!links_.empty()) load_links(transfer.src, transfer.dst, wire);
   }
 
-  /// On the wire of the busiest port.
+  /// Returns the bytes on the wire of the busiest port.
   double wire() const { return most(&Load::wire); }
 
   double seconds(const Traits& t) const {
@@ -220,7 +226,8 @@ class Step {
   }
 
  private:
-  /// Where it is not known which way a message takes, evenly over a few of them.
+  /// Adds a message to the links of its route. If the path is unknown, its bytes are spread evenly over a few
+  /// paths.
   void load_links(Rank src, Rank dst, double wire) {
     constexpr std::int64_t most_ways = 16;
     const Topology& topology = *machine_.topology;
@@ -233,7 +240,7 @@ class Step {
       links_[static_cast<std::size_t>(link)] += wire / static_cast<double>(ways);
   }
 
-  /// On the wire of the busiest link, as a port of full speed would have it.
+  /// Returns the bytes on the wire of the busiest link, scaled to the speed of a port.
   double link_wire() const {
     double most = 0;
     for (std::size_t id = 0; id < links_.size(); ++id) {
@@ -287,12 +294,12 @@ Estimate rule(const Entry& candidate, const Traits& t, const Machine& m, double 
     full_s = phases * timeouts_s(m, std::min(t.degree, std::sqrt(t.ranks)), wire / phases);
   }
   estimate.exchange_s += full_s;
-  // What is sent at once surely overflows a queue. In phases that depends on how far ranks are apart.
+  // Messages sent at once certainly overflow a queue. In phases it depends on how far ranks are apart.
   estimate.possible_s = pace == Pace::at_once ? full_s - std::min(full_s, m.timeout_s) : full_s;
   return estimate;
 }
 
-/// What goes straight leaves in the last phase, where ports wait for what is forwarded.
+/// Direct messages are sent in the last phase, in which ports also wait for forwarded ones.
 Estimate rule_of_parts(const Entry& candidate, const Traits& forwarded, const Traits& straight,
                        const Machine& m, double link_bytes_s) {
   const double share = straight.bytes / (forwarded.bytes + straight.bytes);
@@ -320,7 +327,7 @@ Estimate rule_of_parts(const Entry& candidate, const Traits& forwarded, const Tr
   return estimate;
 }
 
-/// Ranks wait for the busiest port or link of each step.
+/// In each step ranks wait for the busiest port or link.
 Estimate rule_of_steps(const Schedule& schedule, const Traits& t, const Machine& m) {
   Estimate estimate{.phases = static_cast<double>(schedule.num_phases())};
   double timeouts_s = 0;

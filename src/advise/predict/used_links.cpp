@@ -48,7 +48,7 @@ class UsedLinks : public Topology {
   }
 
   std::shared_ptr<const Topology> whole_;
-  std::vector<LinkId> links_;  // ascending, so that all that uses the order of links stays as it is
+  std::vector<LinkId> links_;  // ascending, so that the order of links is unchanged
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A network as few of its ranks see it: only the links that they can use, in the same order. Eight ranks on a machine of a
-// million are then advised as fast as on one of eight.
+// Reduces a network to the links that its first ranks can use, in the same order. Advice for eight ranks of a
+// machine with a million then takes no longer than on a machine with eight.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,9 @@
 
 namespace nuice::advice {
 
-/// The same network with the links on the paths between its first num_ranks ranks only; the network itself where it has
-/// so few links that looking for those takes longer. Cost: the paths between all pairs, at most a quarter of the links.
+/// Returns the network with only the links on paths between its first num_ranks ranks. Returns the network
+/// itself if it has so few links that finding the used ones would take longer. Cost: the paths between all
+/// pairs, at most a quarter of the links.
 std::shared_ptr<const Topology> with_used_links(std::shared_ptr<const Topology> whole, Rank num_ranks);
 
 }  // namespace nuice::advice

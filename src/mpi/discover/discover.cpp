@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ways for ranks to learn their sources; nuice/mpi/discover.hpp has their ideas and costs.
+// Methods by which ranks learn their sources; nuice/mpi/discover.hpp describes their ideas and costs.
 //
-// A rank that has finished may begin the next call while another still receives from any source in this one. Calls
-// therefore use two tags in turn: no rank comes two calls ahead, as each has a step that all ranks must take part in.
+// A rank that has finished may begin the next call while another rank still receives from any source in this
+// call. Calls therefore alternate between two tags. Two tags suffice, because all ranks must take part in
+// each call: no rank is two calls ahead.
 #include "mpi/discover/discover.hpp"
 
 #include <algorithm>
@@ -25,8 +26,9 @@
 namespace nuice::mpi {
 namespace {
 
-constexpr Rank most_ranks_counted =
-    1024;  // counting was the fastest wherever it was tried; its vectors of n ints should stay small
+/// Counting was the fastest method in all tests. With more ranks its vectors, which have one int per rank, are
+/// too large.
+constexpr Rank most_ranks_counted = 1024;
 
 std::vector<Partner> by_gather(const Communicator& comm, std::span<const Partner> row, int /*tag*/) {
   std::vector<std::int64_t> mine;
@@ -79,14 +81,14 @@ constexpr DiscoveryWay ways[] = {{"gather", by_gather},
                                  {"am_count", nullptr},
                                  {"am_quiesce", nullptr}};
 
-/// By rank 0's name, when all ranks have said that it is theirs too.
+/// Returns the method that rank 0 names, after all ranks have confirmed that they use the same.
 const DiscoveryWay& agreed_way(const Communicator& comm, std::string_view mine) {
   std::array<char, 32> first{};
   std::ranges::copy(mine.substr(0, first.size() - 1), first.begin());
   broadcast(comm, first.data(), static_cast<int>(first.size()), MPI_CHAR, 0);
   const DiscoveryWay* way = nullptr;
   all_or_none(comm, [&] {
-    // Counting was the fastest wherever it was tried (docs/explanation/results.md).
+    // Counting was the fastest method for all tested numbers of ranks (docs/explanation/results.md).
     way = &find_discovery(mine != "auto"                           ? mine
                           : comm.num_ranks() <= most_ranks_counted ? "count"
                                                                    : "consensus");

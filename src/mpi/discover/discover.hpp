@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// nuice/mpi/discover.hpp for a communicator that is ours already.
+// nuice/mpi/discover.hpp for a communicator of the library.
 #pragma once
 
 #include "mpi/communicator.hpp"
@@ -7,8 +7,9 @@
 
 namespace nuice::mpi {
 
-/// One way, which `ask` goes: collective; row: checked, without empty messages; tag: one that the last call over this
-/// communicator did not use. The sources come in any order. Null where active messages do it (drs/mpi/world.cpp).
+/// A discovery method. `ask` is collective and returns the sources in any order. row: this rank's
+/// destinations, checked, without empty messages; tag: must differ from the tag of the last call on this
+/// communicator. `ask` is null if the method uses active messages (drs/mpi/world.cpp).
 struct DiscoveryWay {
   std::string_view name;
   std::vector<Partner> (*ask)(const Communicator& comm, std::span<const Partner> row, int tag);
@@ -17,7 +18,7 @@ struct DiscoveryWay {
 /// Throws Error invalid_argument with the known names.
 const DiscoveryWay& find_discovery(std::string_view name);
 
-/// Collective. The sources by ascending rank, `way` having a function.
+/// Collective. Returns the sources by ascending rank. way.ask must not be null.
 std::vector<Partner> sources_of(const Communicator& comm, std::span<const Partner> destinations,
                                 const DiscoveryWay& way, int tag);
 

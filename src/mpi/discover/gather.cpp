@@ -15,14 +15,14 @@
 namespace nuice::mpi {
 namespace {
 
-/// Every rank's items, in the order of ranks: those of rank r at [begin[r], begin[r + 1]).
+/// The items of all ranks in the order of ranks: rank r has [begin[r], begin[r + 1]).
 template <typename T>
 struct Items {
   std::vector<int> begin;
   std::vector<T> all;
 };
 
-/// Where each rank's items begin, and the end of the last.
+/// Returns where the items of each rank begin, and where the last rank's items end.
 std::vector<int> begins_of(const std::vector<int>& counts) {
   std::vector<int> begin(1, 0);
   begin.reserve(counts.size() + 1);
@@ -36,8 +36,9 @@ std::vector<int> begins_of(const std::vector<int>& counts) {
   return begin;
 }
 
-/// Collective. An item is `width` values back to back, which travel as they lie in memory: all ranks run the same
-/// program. On rank `root`, or on all ranks if that is no_rank; nothing on the others.
+/// Collective. An item is `width` values back to back. Values travel as they lie in memory, because all ranks
+/// run the same program. Returns the items on rank `root`, or on all ranks if root is no_rank; other ranks
+/// get nothing.
 template <typename T>
 Items<T> gather_items(const Communicator& comm, std::span<const T> mine, int width, Rank root = no_rank) {
   static_assert(sizeof(T) % sizeof(std::int64_t) == 0 && std::is_trivially_copyable_v<T>);
@@ -60,7 +61,7 @@ Items<T> gather_items(const Communicator& comm, std::span<const T> mine, int wid
     items.begin = begins_of(counts);
     items.all.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(items.begin.back()));
   });
-  // NOLINTNEXTLINE(bugprone-sizeof-expression): some callers' T is that type
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): for some callers T is std::int64_t
   constexpr int words = sizeof(T) / sizeof(std::int64_t);
   const Datatype item = Datatype::contiguous(width * words, MPI_INT64_T);
   everywhere ? all_gather_v(comm, mine.data(), item.get(), items.all.data(), counts, items.begin)
@@ -68,8 +69,8 @@ Items<T> gather_items(const Communicator& comm, std::span<const T> mine, int wid
   return items;
 }
 
-/// This rank's messages that are not empty, by destination: gathered by rank they are in the order of the matrix, which
-/// then is made without a copy.
+/// Returns this rank's messages that are not empty, by destination. The messages gathered from all ranks are
+/// then in the order of the matrix, which is made without another copy.
 std::vector<Message> messages_of(Rank src, std::span<const Partner> row) {
   std::vector<Message> messages;
   messages.reserve(row.size());

@@ -13,7 +13,7 @@
 
 namespace nuice::mpi {
 
-/// Records of `width` numbers each, those of rank r at [begin[r], begin[r + 1]) (counted in records).
+/// Records of `width` numbers each. Rank r has the records [begin[r], begin[r + 1]).
 struct Gathered {
   int width = 1;
   std::vector<std::int64_t> values;  // width * begin[num_ranks]
@@ -25,15 +25,16 @@ struct Gathered {
   }
 };
 
-/// Collective. mine: records of `width` numbers, one after the other.
-/// Throws Error limit, on all ranks, for 2^31 records and more in all (MPI counts them with an int).
+/// Collective. mine: records of `width` numbers, back to back. Throws Error limit on all ranks if there are
+/// 2^31 records or more in all, because MPI counts them with an int.
 Gathered gather_records(const Communicator& comm, std::span<const std::int64_t> mine, int width);
 
-/// Collective. The matrix of which every rank gives its row.
-/// Throws what CommMatrix::from_messages throws, on all ranks.
+/// Collective. Returns the matrix to which every rank contributes its row. Throws the errors of
+/// CommMatrix::from_messages on all ranks.
 CommMatrix gather_matrix(const Communicator& comm, std::span<const Partner> row);
 
-/// Collective. The same on rank `root`; on the others, which need memory for their own row only, a matrix without ranks.
+/// Collective. Returns the matrix on rank `root` only. Other ranks get a matrix without ranks, and need
+/// memory for their own row only.
 CommMatrix gather_matrix_at(const Communicator& comm, std::span<const Partner> row, Rank root);
 
 }  // namespace nuice::mpi

@@ -45,7 +45,7 @@ Neighbours of_directed_graph(MPI_Comm comm) {
   Neighbours found;
   found.sources.resize(static_cast<std::size_t>(num_sources));
   found.destinations.resize(static_cast<std::size_t>(num_destinations));
-  std::vector<int> in(found.sources.size());  // MPI_UNWEIGHTED is for graphs without weights only
+  std::vector<int> in(found.sources.size());  // MPI_UNWEIGHTED is allowed only for graphs without weights
   std::vector<int> out(found.destinations.size());
   must(MPI_Dist_graph_neighbors(comm, num_sources, found.sources.data(), in.data(), num_destinations,
                                 found.destinations.data(), out.data()),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The neighbours of a rank by the topology of a communicator, in the order of MPI's neighbourhood collectives.
+// The neighbours of a rank in a communicator's topology, in the order of MPI's neighbourhood collectives.
 #pragma once
 
 #include <mpi.h>
@@ -11,9 +11,11 @@
 namespace nuice::mpi {
 
 struct Neighbours {
-  std::vector<Rank> sources;  ///< May be MPI_PROC_NULL, as destinations.
+  std::vector<Rank> sources;  ///< Sources and destinations may contain MPI_PROC_NULL.
   std::vector<Rank> destinations;
-  /// Two for each dimension, of which what is sent to one comes from the other. It matters where both are one rank.
+  /// Whether neighbours come in pairs, one below and one above in each dimension. A message sent to the
+  /// neighbour above arrives there as a message from the neighbour below. This matters if both are the same
+  /// rank.
   bool are_opposite = false;
 
   /// Not collective. Throws Error invalid_argument for a communicator without a topology.

@@ -10,9 +10,10 @@
 
 namespace nuice::mpi {
 
-/// What MPI may be at work on until the end; left to it when no rank waits any more.
+/// The memory that MPI may use until the exchange ends; left to MPI if this rank stops waiting.
 struct SparseExchange::Pending {
-  // Requests: the next message from anybody, the sum, and what this rank has written.
+  // The places of the requests: the receive of the next message from any rank, the sum over all ranks, and
+  // this rank's sends.
   static constexpr std::size_t receive = 0;
   static constexpr std::size_t consensus = 1;
   static constexpr std::size_t first_send = 2;
@@ -43,14 +44,14 @@ struct SparseExchange::Pending {
                    &requests[receive]),
          "MPI_Irecv");
   }
-  /// Once all that this rank has written is received.
+  /// Joins the sum over all ranks, if all messages of this rank have been received.
   void join() {
     if (sends_left > 0) return;
     must(MPI_Iallreduce(mine.data(), all.data(), num_sums, MPI_UINT64_T, MPI_SUM, comm.get(),
                         &requests[consensus]),
          "MPI_Iallreduce");
   }
-  /// One call of MPI, if nothing has happened. Returns whether something has.
+  /// Calls MPI once. Returns whether a request has completed.
   bool advance(Box& in) {
     int count = 0;
     must(MPI_Testsome(static_cast<int>(requests.size()), requests.data(), &count, indices.data(),
@@ -71,7 +72,7 @@ struct SparseExchange::Pending {
     in.add(status.MPI_SOURCE, std::span(buffer).first(static_cast<std::size_t>(count)));
     post_receive();
   }
-  /// No rank writes any more: all have joined the sum.
+  /// Cancels the pending receive. Called after all ranks have joined the sum, so no more message comes.
   void finish() {
     must(MPI_Cancel(&requests[receive]), "MPI_Cancel");
     must(MPI_Wait(&requests[receive], MPI_STATUS_IGNORE), "MPI_Wait");

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exchanges of short messages whose receivers do not know which ranks will write, in memory of the order of a rank's own messages:
-// nonblocking consensus, NBX (Hoefler, Siebert, Lumsdaine 2010), which ends with a sum over all ranks that is wanted anyway.
+// Exchanges of short messages whose receivers do not know which ranks will send. Memory is proportional to a
+// rank's own messages. The method is nonblocking consensus, NBX (Hoefler, Siebert, Lumsdaine 2010). It ends
+// with a sum over all ranks, in which callers include two numbers of their own.
 //
 //   SparseExchange sparse(comm, tag);                     // and tag + 1
-//   box.add(3, bytes); sums = {1, 0};                     // what this rank has to tell rank 3, and what it adds
-//   for (const auto& item : sparse.run(std::move(box), sums, 20).items) ...    // sums: of all ranks, now
+//   box.add(3, bytes); sums = {1, 0};                     // a message to rank 3, and this rank's summands
+//   for (const auto& item : sparse.run(std::move(box), sums, 20).items) ...    // sums: now over all ranks
 //
-// Cost: O(own messages + log ranks) time; two ways for every message, as sends are synchronous.
+// Cost: O(own messages + log ranks) time; every message costs a round trip, because sends are synchronous.
 #pragma once
 
 #include <array>
@@ -23,10 +24,10 @@ class SparseExchange {
   static constexpr std::size_t num_sums = 2;
   using Sums = std::array<std::uint64_t, num_sums>;
 
-  /// first_tag and the next are used for nothing else on comm.
+  /// The tags first_tag and first_tag + 1 must be used for nothing else on comm.
   SparseExchange(const Communicator& comm, int first_tag) : comm_(comm), first_tag_(first_tag) {}
 
-  /// One message: bytes, and the rank to or from which it goes.
+  /// One message: its bytes, and the rank to or from which it goes.
   struct Item {
     Rank partner;
     std::size_t begin;
@@ -50,8 +51,9 @@ class SparseExchange {
     }
   };
 
-  /// Collective. Every rank writes at most one message to each other. Returns, until the next run, what has come, by ascending sender; `sums`
-  /// become those of all ranks. most_bytes: no message of any rank is longer. Throws Error mpi or timeout as wait() (wait.hpp).
+  /// Collective. Every rank sends at most one message to each other rank. Returns the received messages by
+  /// ascending sender; they are valid until the next run. `sums` become the sums over all ranks. most_bytes:
+  /// the upper limit for a message of any rank. Throws Error mpi or timeout as wait() (wait.hpp).
   const Box& run(Box out, Sums& sums, std::size_t most_bytes);
 
  private:
@@ -59,7 +61,8 @@ class SparseExchange {
 
   const Communicator& comm_;
   int first_tag_;
-  int turn_ = 0;  // of the two tags: no rank is two runs ahead, since all take part in each run's sum
+  int turn_ = 0;  // alternates between the two tags: no rank is two runs ahead, since all take part in each
+                  // run's sum
   Box in_;
 };
 

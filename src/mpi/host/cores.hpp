@@ -7,7 +7,8 @@
 
 namespace nuice::mpi {
 
-/// Collective over these ranks of a host. Whether they outnumber the cores that any of them may run on.
+/// Collective over these ranks of a host. Returns whether there are more ranks than cores on which any of
+/// them may run.
 bool outnumber_cores(const Communicator& comm, std::span<const Rank> ranks);
 
 }  // namespace nuice::mpi

@@ -19,11 +19,12 @@
 namespace nuice::mpi {
 namespace {
 
-/// The same in processes that share memory by its name. Containers and test networks have host names of their own.
+/// Returns a number that is the same in all processes that share memory by name. Containers and test networks
+/// have host names of their own.
 std::uint64_t host_number() {
   std::string text(256, '\0');
   if (gethostname(text.data(), text.size() - 1) != 0) text.clear();
-  std::string kernel;  // of this start of it
+  std::string kernel;  // identifies this boot of the kernel
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), kernel);
   struct stat memory{};
   if (stat("/dev/shm", &memory) == 0) text += std::to_string(memory.st_dev);
@@ -32,10 +33,11 @@ std::uint64_t host_number() {
   return number;
 }
 
-/// An allgather of 8 bytes takes one step less than a meeting, and 64 KiB.
+/// Up to this number of ranks an allgather of 8 bytes per rank is used: it takes one step less than a
+/// meeting, and at most 64 KiB.
 constexpr Rank most_that_all_know = 8192;
 
-/// What MPI may be at work on until the end; left to it when no rank waits any more.
+/// The memory that MPI may use until the gather ends; left to MPI if this rank stops waiting.
 struct Pending {
   std::vector<std::byte> mine;
   std::uint64_t mine_bytes = 0;
@@ -71,7 +73,7 @@ class HostGather {
   }
 
  private:
-  /// A message to each of the others and from each of them; one's own is copied.
+  /// Sends a message to each other rank and receives one from each; copies this rank's own.
   template <typename Place>
   void tell(Place&& place_of, std::span<const std::byte> mine) {
     const int tag = host_tag();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which ranks share this rank's host, and what they tell each other.
+// Finds the ranks that share this rank's host, and gathers values among them.
 //
-// Without a communicator of theirs: MPI makes such ones in calls that block (MPI_Comm_split), and a rank that stops or dies meanwhile would
-// keep all others there, whatever their watchdog (docs/adr/0031).
+// These ranks have no communicator of their own. MPI can make it only in a blocking call (MPI_Comm_split),
+// and a rank that stops or dies meanwhile would keep all other ranks in that call, regardless of their
+// watchdog (docs/adr/0031).
 #pragma once
 
 #include <cstddef>
@@ -15,20 +16,22 @@
 
 namespace nuice::mpi {
 
-/// Collective, but for the first call on comm only. The ranks with which this one can share memory, itself among them, ascending:
-/// those with the same kernel, host name and file system of shared memory. Cost: an allgather of 8 bytes per rank; above 8,192 ranks a meeting
-/// (meeting.hpp), so that no rank needs memory for all.
+/// Collective in the first call on comm, local afterwards. Returns, in ascending order, the ranks with which
+/// this rank can share memory, including itself: ranks with the same kernel, host name and shared-memory file
+/// system. Cost: an allgather of 8 bytes per rank; above 8,192 ranks a meeting (meeting.hpp), so that no rank
+/// needs memory for all ranks.
 const std::vector<Rank>& ranks_of_this_host(const Communicator& comm);
 
-/// Collective. By rank, the lowest rank with which it can share memory.
+/// Collective. Returns for each rank the lowest rank with which it can share memory.
 std::vector<Rank> ranks_that_share_memory(const Communicator& comm);
 
-/// Collective over these ranks, ascending, this one among them. By their order, what each of them brings. Throws Error as
-/// collective.hpp does. Cost: two messages from each to each other, for the few ranks of a host.
+/// Collective over `ranks`, which are ascending and include this rank. Returns the bytes that each of them
+/// contributes, in their order. Throws Error as collective.hpp does. Cost: two messages from each rank to
+/// each other, which is cheap for the few ranks of a host.
 std::vector<std::vector<std::byte>> gather_on_host(const Communicator& comm, std::span<const Rank> ranks,
                                                    std::span<const std::byte> mine);
 
-/// The same of one value each.
+/// Like gather_on_host(), for one value per rank.
 template <typename T>
 std::vector<T> values_on_host(const Communicator& comm, std::span<const Rank> ranks, const T& mine) {
   static_assert(std::is_trivially_copyable_v<T>);

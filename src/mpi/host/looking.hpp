@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a rank waits in memory that it shares with others of its host.
+// Polling of memory that a rank shares with other ranks of its host.
 #pragma once
 
 #include <thread>
@@ -8,14 +8,16 @@
 
 namespace nuice::mpi {
 
-/// Looks from one call of MPI to the next: others may wait for a message of the program's that only this rank's MPI can
-/// send on, and MPI hears of deaths. Not every time, as a call takes as long as many looks.
+/// The number of polls between two calls of MPI. MPI must be called, because other ranks may wait for a
+/// message of the program that only this rank's MPI can forward, and because MPI learns of deaths only in
+/// calls. A call takes as long as many polls, so it is not made every time.
 inline constexpr unsigned looks_per_progress = 64;
-/// Looks of a rank with a core of its own before it offers the core to others or sleeps: about the 10 us that going to
-/// sleep and waking up takes.
+/// The number of polls after which a rank that has a core of its own yields the core or sleeps. They take
+/// about 10 us, as long as falling asleep and waking up.
 inline constexpr unsigned looks_before_yield = 4096;
 
-/// Between two looks. tests_mpi: the rank calls MPI in between, which gives the core away where others need it.
+/// Pauses between two polls. tests_mpi: the rank calls MPI between polls, which yields the core if there are
+/// more ranks than cores.
 inline void wait_for_a_look(unsigned looks, bool is_oversubscribed, bool tests_mpi) {
   if (is_oversubscribed ? !tests_mpi : looks % looks_before_yield == 0)
     std::this_thread::yield();

@@ -14,7 +14,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// Ranks back to back.
+/// A run of consecutive ranks.
 struct Run {
   Rank first;
   Rank count;
@@ -25,7 +25,7 @@ struct Visitor {
   Rank rank;
 };
 
-/// The ranks that have come to this rank, by number and rank.
+/// Returns the ranks that have sent their number to this rank, by number and rank.
 std::vector<Visitor> receive_visitors(const Communicator& comm, Rank keeper, std::uint64_t mine) {
   SparseExchange sparse(comm, meeting_tag());
   SparseExchange::Box box;
@@ -54,7 +54,7 @@ std::vector<Run> runs_of(std::span<const Visitor> visitors) {
   return runs;
 }
 
-/// What all are told; kept until it has left, or left to MPI when no rank waits any more.
+/// The answers to all visitors; kept until they are sent, or left to MPI if this rank stops waiting.
 class Answers {
  public:
   Answers(const Communicator& comm, std::vector<Visitor> visitors)
@@ -71,7 +71,7 @@ class Answers {
     for (const auto& runs : pending_->groups) pending_->sizes.push_back(static_cast<int>(runs.size()));
   }
 
-  /// keeper: the rank that tells this one.
+  /// keeper: the rank that answers this rank.
   std::vector<Run> exchange(Rank keeper) {
     Pending& p = *pending_;
     try {

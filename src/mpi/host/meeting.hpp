@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which ranks have the same number, where no rank has memory for the numbers of all.
+// Finds the ranks that have the same number, without memory for the numbers of all ranks on any rank.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,11 @@
 
 namespace nuice::mpi {
 
-/// Collective, once for a communicator. The ranks whose number is `mine`, this one among them, ascending. Every number has a rank that is told by all that have it (the number
-/// modulo the ranks) and tells them of each other. Throws Error mpi or timeout as wait() (wait.hpp).
-/// Memory: O(ranks with this number), and on the rank that is told, their square at worst: where they are not back to back.
+/// Collective; called once per communicator. Returns the ranks whose number is `mine`, including this rank,
+/// in ascending order. For every number one rank (the number modulo the number of ranks) collects the ranks
+/// that have it, and tells them of each other. Throws Error mpi or timeout as wait() (wait.hpp).
+/// Memory: O(ranks with this number). On the rank that collects them it is the square of their number in the
+/// worst case, when no two of them are consecutive.
 std::vector<Rank> meet(const Communicator& comm, std::uint64_t mine);
 
 }  // namespace nuice::mpi

@@ -21,7 +21,7 @@ namespace {
 
 using Name = std::array<char, 64>;
 
-/// One that nothing else on this host has.
+/// Returns a name that no other shared memory of this host has.
 Name new_name() {
   static std::atomic<unsigned> count = 0;
   timespec now{};
@@ -34,7 +34,7 @@ Name new_name() {
 
 }  // namespace
 
-/// Room is taken at once: memory that turns out to be missing later would end the program.
+/// Reserves the memory at once: if memory ran out at a later use, the system would end the program.
 void SharedSegment::map(const std::string& name, bool is_new) {
   const int file = shm_open(name.c_str(), is_new ? O_RDWR | O_CREAT | O_EXCL : O_RDWR, 0600);
   int error = file < 0 ? errno : 0;

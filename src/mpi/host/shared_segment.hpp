@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory that the ranks of a host share.
 //
-// Not MPI's shared window: to free one all ranks must meet, and an exchange is freed without waiting for anybody, a dead rank
-// least of all. Here the name is gone as soon as all have the memory, and the memory goes with the last of them.
+// MPI's shared windows are not used, because all ranks must meet to free a window. An exchange must be freed
+// without waiting for other ranks, least of all for a dead one. Here the name is removed once all ranks have
+// mapped the memory, and the memory is freed when the last rank unmaps it.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,8 @@ namespace nuice::mpi {
 class SharedSegment {
  public:
   SharedSegment() = default;
-  /// Collective over these ranks of a host. Zeroed; empty on all of them if one cannot have it: ask why(). 0 bytes: empty.
+  /// Collective over these ranks of a host. The memory is zeroed. It is empty on all ranks if `bytes` is 0 or
+  /// if one rank cannot map it; why() tells the reason.
   SharedSegment(const Communicator& comm, std::span<const Rank> ranks, std::size_t bytes);
   SharedSegment(SharedSegment&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_), why_(std::move(other.why_)) {}
@@ -25,10 +27,10 @@ class SharedSegment {
   ~SharedSegment();
 
   std::byte* data() const { return data_; }
-  /// Not collective. Has the system provide these bytes now: otherwise it does at their first use, which takes
-  /// microseconds a page.
+  /// Not collective. Makes the system provide these bytes now. Otherwise it provides them at their first use,
+  /// which takes microseconds per page.
   void touch(std::size_t begin, std::size_t bytes) const;
-  /// What went wrong here, in words; empty where nothing did.
+  /// The reason, in words, why this rank has no memory; empty if there was no failure.
   const std::string& why() const { return why_; }
 
  private:

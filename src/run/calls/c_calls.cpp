@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The calls that are recorded, one line each in the tables below: name, parameters, arguments, and the row
-// that it sends.
+// The recorded calls, one line each in the tables below: name, parameters, arguments, and the row that the
+// call sends.
 #include <mpi.h>
 
 #include <vector>
@@ -14,7 +14,7 @@ using namespace nuice::run;
 
 namespace {
 
-/// The handles before a call, which takes away those that are complete.
+/// Returns the handles before a call, because the call sets those of complete requests to null.
 std::vector<MPI_Request> handles_before(const Watch& watch, int count, const MPI_Request* requests) {
   if (!watch.is_on() || !recorder().waits_for_any() || count <= 0 || requests == nullptr) return {};
   return {requests, requests + count};
@@ -25,7 +25,8 @@ void complete(Watch& watch, const std::vector<MPI_Request>& requests) {
     recorder().complete(requests, watch.begun_after(), watch.from(), watch.seconds());
 }
 
-/// Of a call that was to complete all of them. With an error those are that it has taken away.
+/// Records a call that completes all its requests. After an error, only the requests that the call set to
+/// null are complete.
 void complete_all(Watch& watch, int code, const std::vector<MPI_Request>& before, const MPI_Request* now) {
   if (code == MPI_SUCCESS) return complete(watch, before);
   std::vector<MPI_Request> done;
@@ -48,7 +49,7 @@ void start(Watch& watch, int code, int count, const MPI_Request* requests) {
 
 }  // namespace
 
-// NOLINTBEGIN(bugprone-macro-parentheses, misc-const-correctness): not every call looks at what its watch finds
+// NOLINTBEGIN(bugprone-macro-parentheses, misc-const-correctness): not every call uses its watch
 #define CALL NUICE_CALL
 #define CALL_X NUICE_CALL_X
 
@@ -107,7 +108,7 @@ void start(Watch& watch, int code, int count, const MPI_Request* requests) {
     return code;                                                                                             \
   })
 
-// --- Point to point ---------------------------------------------------------------------------------------------------
+// --- Point to point ---
 
 #define SEND const void *buffer, Count count, MPI_Datatype type, int other, int tag, MPI_Comm comm
 #define RECEIVE void *buffer, Count count, MPI_Datatype type, int other, int tag, MPI_Comm comm
@@ -139,7 +140,7 @@ void start(Watch& watch, int code, int count, const MPI_Request* requests) {
     if (watch.records(code)) recorder().note_blocking(comm, MPI_PROC_NULL, 0, watch.seconds()); \
     return code;                                                                                \
   })
-/// Of both ends; alone it is no exchange either.
+/// Records both the send and the receive. Alone such a call is no exchange.
 #define SEND_AND_RECEIVE(Name)                                                                       \
   CALL(Name,                                                                                         \
        (const void* buffer, Count count, MPI_Datatype type, int to, int stag, void* rb, Count rc,    \
@@ -174,7 +175,7 @@ using Count = int;
 using Displacement = int;
 ALL_TO_ALLS(BLOCKING, )
 ALL_TO_ALLS(NONBLOCKING, )
-// MPI 4, and Open MPI from 5 on. Before that Open MPI calls them MPIX_.
+// Standard since MPI 4, and in Open MPI 5. Open MPI 4 names them MPIX_.
 ALL_TO_ALLS(PERSISTENT, )
 ALL_TO_ALLS(PERSISTENT_X, )
 TRANSFERS()
@@ -191,7 +192,7 @@ TRANSFERS(_c)
 }  // namespace large
 #endif
 
-// --- Requests ---------------------------------------------------------------------------------------------------------
+// --- Requests ---
 
 CALL(Start, (MPI_Request * request), {
   const int code = next(request);
@@ -259,7 +260,7 @@ CALL(Testsome, (int count, MPI_Request requests[], int* done, int indices[], MPI
   return code;
 })
 
-// --- Begin and end ----------------------------------------------------------------------------------------------------
+// --- Begin and end ---
 
 CALL(Init, (int* argc, char*** argv), {
   const int code = next(argc, argv);
@@ -271,7 +272,7 @@ CALL(Init_thread, (int* argc, char*** argv, int required, int* provided), {
   if (code == MPI_SUCCESS && watch.is_outermost()) recorder().begin();
   return code;
 })
-/// What the program's attribute functions do inside is not recorded.
+/// Calls that the program's attribute functions make in MPI_Finalize are not recorded.
 CALL(Finalize, (), {
   if (watch.is_outermost()) recorder().end();
   return next();
@@ -282,5 +283,5 @@ CALL(Abort, (MPI_Comm comm, int code), {
 })
 // NOLINTEND(bugprone-macro-parentheses, misc-const-correctness)
 
-/// A program that ends without MPI_Finalize.
+/// Writes the record of a program that ends without MPI_Finalize.
 __attribute__((destructor)) static void end_of_program() { recorder().end(); }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fortran's functions, which lie in a library of their own and call those of C (c_calls.cpp): here only
-// from where in the program they were called. `use mpi` and mpif.h by four manglings, `use mpi_f08` by
-// names of its own, of which MPICH has others where there are buffers. Every argument is an address.
+// Fortran's functions. They lie in a library of their own and call the C functions (c_calls.cpp), so only the
+// place in the program that called them is recorded here. `use mpi` and mpif.h use four manglings. `use
+// mpi_f08` uses names of its own, and MPICH has others for functions with buffers. Every argument is an
+// address.
 #include <mpi.h>
 
 #include "run/watch.hpp"
@@ -39,7 +40,7 @@ using namespace nuice::run;
     const FortranSite site(__builtin_return_address(0));                \
     next(N##n);                                                         \
   }
-/// n: its arguments, with the error's code.
+/// n: the number of arguments, with the error code.
 #define ALL_SYMBOLS(name, NAME, n) \
   SYMBOL(mpi_##name##_, n)         \
   SYMBOL(mpi_##name, n)            \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much a rank sends to which rank in a collective call, from the call's arguments.
+// Computes, from the arguments of a collective call, how much a rank sends to which rank.
 #pragma once
 
 #include <mpi.h>
@@ -9,7 +9,7 @@
 
 namespace nuice::run {
 
-/// Of neighbours in any order, of which one may stand there twice.
+/// Sorts a row by rank, and adds up several entries of one rank.
 inline Row in_order(const Row& row) {
   std::map<std::int64_t, std::int64_t> sums;
   for (std::size_t i = 0; i < row.size(); i += 2) sums[row[i]] += row[i + 1];
@@ -18,7 +18,7 @@ inline Row in_order(const Row& row) {
   return sorted;
 }
 
-/// bytes(i): for the i-th of `count` partners; to(i): its rank.
+/// Makes a row for `count` partners: bytes(i) is the size of the i-th message, to(i) its rank.
 template <typename To, typename Bytes>
 Row row_of(int count, To&& to, Bytes&& bytes) {
   Row row;
@@ -33,7 +33,7 @@ Row row_of(int count, To&& to, Bytes&& bytes) {
   return ascends ? row : in_order(row);
 }
 
-// Of the three forms: in place, what is sent is described by the receive side.
+// The rows of the three kinds of calls. In place, the receive side describes what is sent.
 
 inline Row all_equal(MPI_Comm comm, bool in_place, std::int64_t send_count, MPI_Datatype send_type,
                      std::int64_t receive_count, MPI_Datatype receive_type) {
@@ -50,7 +50,7 @@ Row all_vector(MPI_Comm comm, bool in_place, const Count* send_counts, MPI_Datat
   return row_of(ranks_in(comm), [](int i) { return i; }, [&](int i) { return counts[i] * size; });
 }
 
-/// type(i): of send and receive types; only those that count are looked at.
+/// type(i): chooses between send and receive types; called only for counts that are not zero.
 template <typename Count, typename Type>
 Row all_typed(MPI_Comm comm, const Count* counts, Type&& type) {
   return row_of(

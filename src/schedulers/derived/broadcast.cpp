@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // LIB and REB, linear and recursive broadcast (001 s.3.6), and the table that lists them.
 //
-// Ranks stand in a chain: the root first, then the group by ascending rank, cyclically from the root on; so
-// in a broadcast to all, place p is rank (root + p) mod n, as the paper's "without loss of generality 0". n
-// is the length of the chain, b the bytes of the message.
-//   LIB: the root sends to one after the other. n - 1 steps, (n - 1) (alpha + b beta). REB (fig. 9): in step
-//   j = 1, 2, ... a rank that has the message sends it N / 2^j places on, N the power of two from n on; a rank that is
-//   not there is left out. ceil(log2 n) steps, each alpha + b beta. In the second step the paper has
-//   processor N/2 send to 3N/2; the figure gives 3N/4.
+// Ranks form a chain. The root is first, then the group follows by ascending rank, cyclically from the root.
+// In a broadcast to all ranks, place p is therefore rank (root + p) mod n; the paper takes root 0 "without
+// loss of generality". n is the length of the chain, b the bytes of the message.
+// LIB: the root sends to one rank after another. n - 1 steps, (n - 1) (alpha + b beta).
+// REB (fig. 9): in step j = 1, 2, ... every rank that has the message sends it N / 2^j places on, where N is
+// n rounded up to a power of two. Places without a rank are left out. ceil(log2 n) steps, each alpha + b
+// beta. The paper's text has processor N/2 send to 3N/2 in the second step; its figure says 3N/4.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -43,7 +43,7 @@ constexpr std::array broadcaster_table{
                 .source = "001 s.3.6",
                 .make = make_lib},
     Broadcaster{.name = "reb",
-                .summary = "recursive broadcast: all that have the message send it on, log2 n steps",
+                .summary = "recursive broadcast: every rank that has the message sends it on, log2 n steps",
                 .source = "001 s.3.6, fig. 9",
                 .make = make_reb},
 };
@@ -54,7 +54,7 @@ void check_rank(const std::string& what, Rank rank, Rank num_ranks) {
                                                ", there are " + std::to_string(num_ranks) + " ranks");
 }
 
-/// See the top of the file.
+/// Returns the chain that is described at the top of this file.
 std::vector<Rank> make_chain(Rank num_ranks, Rank root, std::span<const Rank> group) {
   check_rank("root", root, num_ranks);
   for (const Rank rank : group) check_rank("member", rank, num_ranks);

@@ -30,7 +30,7 @@ std::span<const Letter> AllRanks::letters_to(Rank rank) const {
   return std::span(in_).subspan(begin_[at], begin_[at + 1] - begin_[at]);
 }
 
-/// Every rank's step, and what it read and wrote.
+/// Carries out the step of every rank, and counts the letters that each rank reads and writes.
 template <typename Step>
 void AllRanks::each_rank(Step&& step) {
   RoundCount count;
@@ -61,7 +61,7 @@ std::uint64_t AllRanks::deliver() {
   in_.resize(out_.size());
   std::uint64_t unsettled = 0;
   std::vector<std::uint32_t> next(begin_.begin(), begin_.end() - 1);
-  for (const Letter& letter : out_) {  // by ascending sender, and so they stay
+  for (const Letter& letter : out_) {  // by ascending sender; the order is kept
     in_[next[static_cast<std::size_t>(letter.dst)]++] = letter;
     unsettled += letter.is_settled ? 0 : 1;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A world of all ranks in one process, which counts what they write to each other.
+// A world with all ranks in one process, which counts the control messages ("letters") between them.
 #pragma once
 
 #include <span>
@@ -10,17 +10,17 @@
 
 namespace nuice::distributed {
 
-/// What one rank had to do with letters in a round, of the rank that had most.
+/// The number of letters in a round: of all ranks, and of the rank that had most.
 struct RoundCount {
-  std::uint64_t letters = 0;  ///< Of all ranks.
+  std::uint64_t letters = 0;  ///< Of all ranks together.
   std::uint32_t most_in = 0;
   std::uint32_t most_out = 0;
-  std::uint32_t most_both = 0;  ///< Of one rank, in and out together.
+  std::uint32_t most_both = 0;  ///< Sent and received by one rank together.
 };
 
 class AllRanks final : public World {
  public:
-  /// Both are changed: they get the colours.
+  /// Colours are written into both `sends` and `receives`.
   AllRanks(Rows& sends, Rows& receives, const Palette& palette, std::uint64_t seed);
 
   void open() override;
@@ -30,9 +30,9 @@ class AllRanks final : public World {
   void close(std::uint32_t round) override;
 
   const std::vector<RoundCount>& counts() const { return counts_; }
-  /// Most letters that one rank has written.
+  /// The maximum number of letters that one rank has written.
   std::uint64_t most_letters_of_a_rank() const;
-  /// Most bytes that letters and room for turns took at once, of one rank.
+  /// The maximum number of bytes that one rank needed at once for letters and its Turn.
   std::size_t most_letter_bytes_of_a_rank() const { return most_letter_bytes_; }
 
  private:
@@ -47,15 +47,16 @@ class AllRanks final : public World {
   SizeCounts unsettled_sizes_;
   std::vector<Letter> out_;
   std::vector<Letter> in_;
-  std::vector<std::uint32_t> begin_;    // of each rank's letters in in_
+  std::vector<std::uint32_t> begin_;    // where each rank's letters begin in in_
   std::vector<std::uint32_t> written_;  // by rank
   std::vector<RoundCount> counts_;
   std::size_t most_letter_bytes_ = 0;
 };
 
-/// For a Turn.
+/// Returns the example that a Turn needs: the distances of the busiest sender's partners.
 std::vector<Rank> example_of(const Rows& sends);
-/// For a Palette: for every k the largest of all ranks' k-th largest messages. O(m log d).
+/// Returns the limits that a Palette needs: for every k the largest of all ranks' k-th largest messages. O(m
+/// log d).
 std::vector<Bytes> limits_of(const Rows& sends, const Rows& receives);
 
 }  // namespace nuice::distributed

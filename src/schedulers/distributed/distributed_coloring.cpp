@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The schedule that ranks make when each knows its own messages only (side.hpp), made here by one process that knows all: what
-// Planning::distributed gives, byte for byte.
+// Makes, in one process that knows the whole matrix, the schedule that ranks make together when each knows
+// its own messages only (side.hpp). The result is the same as that of Planning::distributed, byte for byte.
 //
-// Cost: O(m (D + rounds)) at worst, some 10 letters a message; 60 bytes a message.
+// Cost: O(m (D + rounds)) in the worst case, with about 10 letters per message; 60 bytes per message.
 #include <algorithm>
 
 #include "nuice/core/bounds.hpp"
@@ -27,7 +27,7 @@ distributed::Rows rows_of(const CommMatrix& matrix) {
   return rows;
 }
 
-/// By message of `sends` its phase, and how many there are.
+/// The phase of each message of `sends`, and the number of phases.
 struct Coloured {
   std::vector<PhaseId> phase_of;
   PhaseId num_phases;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What ranks that plan together write to each other.
+// Control messages ("letters") between ranks that plan together.
 #pragma once
 
 #include <array>
@@ -9,20 +9,22 @@
 
 namespace nuice::distributed {
 
-/// A phase, while it is being looked for.
+/// A colour is a phase while the plan is being made.
 using Colour = std::uint16_t;
 inline constexpr Colour no_colour = 0xFFFF;
-/// The most phases of a plan, and the most partners of a rank.
+/// The maximum number of phases of a plan, and of partners of a rank.
 inline constexpr std::size_t most_colours = no_colour;
 
-/// 20 bytes about the message of the exchange between two ranks.
+/// A control message of 20 bytes about one message of the exchange between src and dst.
 struct Letter {
   static constexpr std::size_t most_offered = 4;
 
-  Rank src;  ///< Of this letter.
+  Rank src;  ///< The sender of this letter.
   Rank dst;
-  bool is_settled;           ///< The message has offered[0] from now on; otherwise it has no colour, and ...
-  std::uint8_t num_offered;  ///< ... these are kept free for it at src, until dst has answered.
+  bool is_settled;           ///< True: the message has the colour offered[0] from now on. False: it has no
+                             ///< colour yet.
+  std::uint8_t num_offered;  ///< The number of colours that src keeps free for the message until dst has
+                             ///< answered.
   std::array<Colour, most_offered> offered;
 };
 static_assert(sizeof(Letter) == 20);

@@ -22,8 +22,8 @@ void require_room(std::size_t num_colours) {
 
 Palette::Palette(std::vector<Bytes> limits, const Palette* earlier)
     : limits_(std::move(limits)), step_(std::max<std::size_t>(1, limits_.size() / 128)) {
-  // A colour for the largest messages may cost as much as hundreds of others: 1 % of W is worth 20 rounds. Two
-  // of mean size are free.
+  // A colour for the largest messages may cost as much as hundreds of other colours: 1 % of W is worth 20
+  // rounds. Two colours of average size are free.
   constexpr double rounds_for_w = 2048;
   constexpr double free_colours = 2;
   const double whole = std::accumulate(limits_.begin(), limits_.end(), 0.0);
@@ -46,8 +46,9 @@ void Palette::keep(std::span<const std::uint8_t> used) {
 }
 
 bool Palette::needs_more(std::uint64_t unsettled) {
-  // With a colour to spare at every rank, that many rounds settle more than a third of what is left (D = 64); with none, holes
-  // vanish only where two of them meet, ever more rarely.
+  // If every rank has a colour to spare, this number of rounds settles more than a third of the uncoloured
+  // messages (D = 64). Without a spare colour two uncoloured messages must meet to be settled, which happens
+  // ever more rarely.
   constexpr std::size_t patience = 16;
   constexpr std::size_t short_patience = 3;
   bytes_left_ += bytes_a_round_;
@@ -66,7 +67,7 @@ void Palette::add(const SizeCounts& unsettled) {
   if (is_flat()) {
     limits_.insert(limits_.end(), count, limits_.front());
   } else {
-    constexpr double part_for_smaller = 1.0 / 16;  // the rest is saved for the large ones
+    constexpr double part_for_smaller = 1.0 / 16;  // the rest is saved for large messages
     const double from = num_added_ % 2 == 0 ? 0.5 : 0;
     for (std::size_t i = 0; i < count; ++i) {
       Bytes limit = unsettled.size_below((static_cast<double>(i) + from) / static_cast<double>(count));
@@ -105,11 +106,11 @@ Bytes SizeCounts::size_within(Bytes most) const {
   return 0;
 }
 
-/// What messages of a class have at most.
+/// Returns the upper size limit of a class.
 Bytes SizeCounts::most_of(std::size_t index) {
   const std::size_t power = index / classes_of_a_power;
-  const std::uint64_t next =
-      classes_of_a_power + index % classes_of_a_power + 1;  // the least after the class, in quarters
+  // The smallest size after the class, in quarters of its power of two.
+  const std::uint64_t next = classes_of_a_power + index % classes_of_a_power + 1;
   const std::uint64_t end = power < 2 ? (next + (4U >> power) - 1) >> (2 - power) : next << (power - 2);
   return static_cast<Bytes>(end - 1);
 }

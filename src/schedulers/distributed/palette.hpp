@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The colours that all ranks know, how large a message each may have, and when there must be more of them.
+// The colours that all ranks know, the size limit of each colour, and the rule for adding colours.
 //
-// The limit of colour k is the largest (k + 1)-th largest message of any rank. A schedule that keeps to these has at most W
-// bytes (whole_message_bytes(), bounds.hpp), which no schedule of whole messages can beat. Where all messages have one size,
-// the limits are that size, and W is D messages.
+// The limit of colour k is the largest (k + 1)-th largest message of any rank. A schedule that keeps to these
+// limits has at most W bytes (whole_message_bytes(), bounds.hpp), which no schedule of whole messages can
+// beat. If all messages have the same size, all limits are that size, and W is D messages.
 //
-// All ranks see the same sums, so all add the same colours in the same round.
+// All ranks see the same sums, so all ranks add the same colours in the same round.
 #pragma once
 
 #include <array>
@@ -18,13 +18,15 @@
 
 namespace nuice::distributed {
 
-/// How many messages there are of which size, four classes to every power of two. Ranks add theirs up.
+/// The number of messages per size class, with four classes per power of two. Ranks sum their counts.
 class SizeCounts {
  public:
   void add(Bytes bytes) { ++counts_[class_of(bytes)]; }
-  /// Of the largest such class that a share of all messages, 0 to 1, is above, what its messages have at most.
+  /// Returns the upper size limit of the largest class such that more than `share` (0 to 1) of all messages
+  /// are in it or in larger classes.
   Bytes size_below(double share) const;
-  /// Of the largest class that has messages, all of at most that many bytes, the same. 0 if there is none.
+  /// Returns the upper size limit of the largest class that has messages and whose limit is at most `most`. 0
+  /// if there is none.
   Bytes size_within(Bytes most) const;
   std::span<std::int64_t> counts() { return counts_; }
 
@@ -38,39 +40,43 @@ class SizeCounts {
 
 class Palette {
  public:
-  /// limits: descending, one for each of the D messages of the busiest rank. earlier: that of a plan which is to follow its
-  /// matrix; its colours stay, and up to a twentieth of D more come soon, as walking costs more than a colour for the few messages
-  /// that are new. Throws Error limit for too many.
+  /// limits: descending, one for each of the D messages of the busiest rank. earlier: the palette of the plan
+  /// that this plan follows with a new matrix. Its colours stay. Up to a twentieth of D more are added soon,
+  /// because for the few new messages a colour costs less than many rounds. Throws Error limit for too many
+  /// colours.
   explicit Palette(std::vector<Bytes> limits, const Palette* earlier = nullptr);
 
   std::size_t size() const { return limits_.size(); }
   /// Whether any message may have any colour.
   bool is_flat() const { return limits_.empty() || limits_.front() == limits_.back(); }
-  /// Whether the largest message of any rank is far beyond the usual, as in real programs' matrices. Measured, bytes of the
-  /// phases: factors from 8 to 64 differ by 0.3 % at most (24 matrices, generated and of real programs). With a factor of
-  /// 512 log-uniform sizes need 5 to 7 % more; with one of 1, uniform sizes 3 %.
+  /// Whether the largest message of any rank is far larger than the median limit, as in the matrices of real
+  /// programs. Measured on 24 matrices, generated and of real programs: the bytes of the phases differ by at
+  /// most 0.3 % between factors 8 and 64. With a factor of 512 log-uniform sizes need 5 to 7 % more bytes;
+  /// with a factor of 1 uniform sizes need 3 % more.
   bool is_skewed() const { return !limits_.empty() && limits_.front() / 64 > limits_[limits_.size() / 2]; }
   bool allows(std::size_t colour, Bytes bytes) const { return bytes <= limits_[colour]; }
 
-  /// Forgets the colours that no message of any rank has. used: by colour.
+  /// Removes the colours that no message of any rank has. used: by colour.
   void keep(std::span<const std::uint8_t> used);
 
-  /// After a round, in which that many messages of all ranks were left without a colour: whether they lack colours, not time.
+  /// Call it after a round that left `unsettled` messages of all ranks without a colour. Returns whether the
+  /// cause is too few colours.
   bool needs_more(std::uint64_t unsettled);
-  /// One colour more, or up to 1 in 128 where many messages are without one. unsettled: their sizes; the new limits are spread over
-  /// them, from the middle on, every second time from the largest, as a large message may also send a smaller one to a new colour.
-  /// Rounds pay for the bytes: until they have, a colour is for the smaller messages. Where all have one size the counts are not
-  /// looked at. Throws Error limit.
+  /// Adds one colour, or, if many messages have none, up to 1/128 of the initial colours. unsettled: the
+  /// sizes of the messages without a colour. The new limits are spread over these sizes, starting at the
+  /// median, and every second time at the largest size, because a large message may also push a smaller one
+  /// to a new colour. Each round adds bytes that new colours may use up. Until these suffice, new colours are
+  /// for smaller messages. If the palette is flat, `unsettled` is not used. Throws Error limit.
   void add(const SizeCounts& unsettled);
 
  private:
   std::vector<Bytes> limits_;
-  std::size_t soon_ = 0;                // below that many colours the next one comes soon
-  std::size_t step_;                    // at once at most
-  double bytes_a_round_ = 0;            // that colours may be added for
-  double bytes_left_ = 0;               // of those of the rounds so far
-  std::size_t num_added_ = 0;           // times
-  std::vector<std::uint64_t> history_;  // since colours were last added
+  std::size_t soon_ = 0;                // while there are fewer colours, new ones are added soon
+  std::size_t step_;                    // the maximum number of colours added at once
+  double bytes_a_round_ = 0;            // the bytes that a round allows new colours to add
+  double bytes_left_ = 0;               // the bytes that new colours may still add
+  std::size_t num_added_ = 0;           // the number of calls of add()
+  std::vector<std::uint64_t> history_;  // by round: the uncoloured messages, since colours were last added
 };
 
 }  // namespace nuice::distributed

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rounds of distributed planning, for any world: all ranks in one process (all_ranks.hpp), or one rank on MPI
-// (exchange/plan/distributed/planners.cpp).
+// The rounds of distributed planning, for any world: all ranks in one process (all_ranks.hpp), or one rank
+// per process with MPI (exchange/plan/distributed/planners.cpp).
 #pragma once
 
 #include <cstdint>
@@ -10,29 +10,29 @@
 
 namespace nuice::distributed {
 
-/// How ranks reach each other. Everything is collective: all ranks call the same in the same order.
+/// How ranks reach each other. All functions are collective: all ranks call them in the same order.
 class World {
  public:
   virtual ~World() = default;
 
-  /// Turn::open() of every sender.
+  /// Calls Turn::open() for every sender.
   virtual void open() = 0;
-  /// Hands over the letters of the last turn, those to one rank by ascending sender. Returns the sum over all ranks of
-  /// offers that are among them: messages without a colour.
+  /// Delivers the letters of the last turn; a rank gets its letters by ascending sender. Returns the number
+  /// of offers among the letters of all ranks: messages without a colour.
   virtual std::uint64_t deliver() = 0;
-  /// Turn::unsettled_sizes() of the turn before, summed over all ranks.
+  /// Returns Turn::unsettled_sizes() of the last turn, summed over all ranks.
   virtual SizeCounts unsettled_sizes() = 0;
-  /// Turn::take() of every rank that has letters: receivers in odd rounds, senders in even ones.
+  /// Calls Turn::take() for every rank that has letters: receivers in odd rounds, senders in even ones.
   virtual void turn(std::uint32_t round) = 0;
-  /// Turn::close() likewise.
+  /// Calls Turn::close() for the same ranks as turn().
   virtual void close(std::uint32_t round) = 0;
 };
 
-/// Told after every round: how many there were, and how many messages have no colour yet.
+/// Called after every round with the number of rounds so far and of messages without a colour.
 using OnRound = std::function<void(std::uint32_t round, std::uint64_t unsettled)>;
 
-/// Until every message has a colour. Returns the number of rounds.
-/// The same messages, seed and palette give the same colours in every world, whatever the timing.
+/// Runs rounds until every message has a colour. Returns their number. The same messages, seed and palette
+/// give the same colours in every world, whatever the timing.
 std::uint32_t run_rounds(World& world, Palette& palette, const OnRound& on_round = {});
 
 }  // namespace nuice::distributed

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all ranks send and receive, in flat arrays: 28 bytes a message, so that 67 million fit.
+// The messages of all ranks in flat arrays of 28 bytes per message, so that 67 million messages fit into
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace nuice::distributed {
 
-/// One side of all ranks: what each sends, or what each receives.
+/// One side of all ranks: what each rank sends, or what each rank receives.
 struct Rows {
   std::vector<std::uint64_t> begin;  // num_ranks + 1
   std::vector<Rank> partners;        // ascending in each row
@@ -30,7 +31,7 @@ struct Rows {
   }
 };
 
-/// By receiver what `rows` has by sender. O(messages).
+/// Returns by receiver what `rows` has by sender. O(messages).
 Rows transposed(const Rows& rows);
 
 }  // namespace nuice::distributed

@@ -6,10 +6,11 @@
 namespace nuice::distributed {
 namespace {
 
-constexpr std::uint32_t fresh = 1U << 31;  // got its colour in this turn
+constexpr std::uint32_t fresh = 1U << 31;  // marks a colour given in this turn
 
-// Two holes that walk around the same cycle in one direction never meet. So now and then one stays where it is; not in the
-// first rounds, in which nearly all holes vanish anyway.
+// Two uncoloured messages that move around the same cycle in the same direction never meet. Therefore each of
+// them stays where it is with probability 1/8. The first rounds do not need this, because nearly all
+// uncoloured messages get their colours anyway.
 constexpr std::uint32_t rounds_without_waiting = 12;
 constexpr std::uint64_t one_in_waits = 8;
 
@@ -17,7 +18,7 @@ Rank distance(Rank self, Rank partner, Rank num_ranks) {
   return partner >= self ? partner - self : partner - self + num_ranks;
 }
 
-/// The message that the letter is about.
+/// Returns the message that the letter is about.
 std::uint32_t edge_of(const Side& side, const Letter& letter) {
   return static_cast<std::uint32_t>(std::ranges::lower_bound(side.partners, letter.src) -
                                     side.partners.begin());
@@ -56,18 +57,20 @@ void Turn::unmark(const Side& side) {
     if (colour != no_colour) at_[colour] = 0;
 }
 
-/// The largest first, since they have the fewest colours to choose from; otherwise at random.
+/// Orders the uncoloured messages by size, the largest first, since they have the fewest colours to choose
+/// from. Messages of equal size are in random order.
 void Turn::order_holes(const Side& side, Random& random) {
   random.shuffle(std::span(holes_));
   std::ranges::stable_sort(holes_, std::ranges::greater{},
                            [&](const Hole& hole) { return side.bytes[hole.edge]; });
 }
 
-/// At least `wanted` colours that no message here has, if there are that many. Without random: the lowest, ascending.
+/// Collects at least `wanted` colours that no message of this rank has, if there are that many. Without
+/// `random`: the lowest colours, ascending.
 void Turn::collect_free(const Side& side, std::size_t wanted, Random* random) {
   free_.clear();
   const std::size_t size = palette_.size();
-  const std::size_t num_free = size - side.colours.size();  // at least; those of the holes come on top
+  const std::size_t num_free = size - side.colours.size();  // at least; the uncoloured messages leave more
   const bool can_guess = palette_.is_flat() && random != nullptr && num_free > size / 2 && 4 * wanted < size;
   if (can_guess) {
     constexpr std::uint32_t taken = fresh - 1;
@@ -86,7 +89,7 @@ void Turn::collect_free(const Side& side, std::size_t wanted, Random* random) {
   if (random != nullptr) random->shuffle(std::span(free_));
 }
 
-/// no_colour if none is for messages of that many bytes.
+/// Returns a free colour that allows messages of this size; no_colour if there is none.
 Colour Turn::take_free(Bytes bytes) {
   for (std::size_t i = free_.size(); i-- > 0;) {
     if (!palette_.allows(free_[i], bytes)) continue;
@@ -98,14 +101,15 @@ Colour Turn::take_free(Bytes bytes) {
   return no_colour;
 }
 
-/// A free colour, or one that a smaller message loses. no_colour if there is none.
+/// Returns a free colour, or a colour taken from a smaller message; no_colour if there is none.
 Colour Turn::take_colour(const Side& side, Bytes bytes) {
   const Colour colour = take_free(bytes);
   return colour != no_colour ? colour : evict(side, bytes);
 }
 
-/// A colour that a smaller message has, which is offered another: the smallest one whose colour will do. If none is free for that
-/// one either, a still smaller one makes way. no_colour if there is none.
+/// Takes the colour of a smaller message and offers that message another colour. It chooses the smallest
+/// message whose colour allows this size. If no colour is free for that message either, it takes a colour
+/// from a still smaller message. Returns no_colour if there is no such message.
 Colour Turn::evict(const Side& side, Bytes bytes) {
   Edge smallest = 0;
   Bytes least = bytes;
@@ -150,14 +154,15 @@ void Turn::keep_for(const Side& side, Edge edge, Colour colour) {
   offers_.push_back(offer);
 }
 
-/// Only if the message that loses its colour can be offered another: a colour that it may have is free here.
+/// Takes an offered colour from another message, but only if that message can be offered another colour that
+/// is free here.
 bool Turn::steal(const Side& side, const Hole& hole, std::vector<Letter>& out) {
   for (std::size_t i = 0; i < hole.letter->num_offered; ++i) {
     const Colour colour = hole.letter->offered[i];
     if (at_[colour] == 0 || (at_[colour] & fresh) != 0) continue;
     const Edge loser = at_[colour] - 1;
-    // Few colours are for the large ones of skewed sizes. Where sizes are alike, a chain of messages that make way is on
-    // its way for more letters than it saves rounds.
+    // With skewed sizes only few colours allow large messages, so chains of evictions are worth their control
+    // messages. With similar sizes such a chain costs more control messages than it saves rounds.
     const Bytes bytes = side.bytes[loser];
     const Colour other = palette_.is_skewed() ? take_colour(side, bytes) : take_free(bytes);
     if (other == no_colour) continue;
@@ -169,7 +174,7 @@ bool Turn::steal(const Side& side, const Hole& hole, std::vector<Letter>& out) {
   return false;
 }
 
-/// What is free beyond one colour for each hole is shared out too.
+/// Also distributes the colours that are left after every uncoloured message has got one.
 void Turn::send_offers(const Side& side, std::vector<Letter>& out) {
   for (std::size_t more = 1; more < Letter::most_offered && !free_.empty(); ++more)
     for (Offer& offer : offers_) {
@@ -184,7 +189,8 @@ void Turn::send_offers(const Side& side, std::vector<Letter>& out) {
   }
 }
 
-/// Messages that go as far as one of the example's get the same colour as that: in stencils nothing is left to do then.
+/// Offers messages that go as far as a message of the example the same colour as that message gets. For
+/// stencils this settles all messages.
 void Turn::keep_as_example(const Side& side, std::vector<Edge>& holes) {
   if (!palette_.is_flat() || example_.size() > palette_.size()) return;
   std::erase_if(holes, [&](Edge edge) {
@@ -198,7 +204,8 @@ void Turn::keep_as_example(const Side& side, std::vector<Edge>& holes) {
   });
 }
 
-/// The largest first; those of one size by distance, which is the order of LP.
+/// Gives the free colours in order: to the largest messages first, and among equal sizes by distance, as in
+/// LP.
 void Turn::keep_in_order(const Side& side, const std::vector<Edge>& holes) {
   std::size_t next = 0;
   for (const Edge edge : holes) {

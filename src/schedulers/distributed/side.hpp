@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Distributed edge colouring: one rank's part of it.
+// One rank's part of distributed edge colouring.
 //
-// Senders and receivers are the two sides of a bipartite graph, messages its edges, phases its colours; a rank is a vertex
-// on either side. The sides take turns. A rank whose turn it is holds all its messages without a colour: for each, the rank at
-// the other end has sent a letter with colours that it keeps free for it. The rank
-//   * takes one of these that is free here too, and says so: settled;
-//   * or takes one that another of its messages has, which thereby loses it: a step along an alternating path (D. Koenig,
-//     Math. Annalen 77, 1916);
-//   * and offers colours that are free here for what is still without one to the ranks at the other ends, whose turn is
-//     next.
-// No two ranks are offered the same colour, so nothing that a rank decides can be refused, and nothing is ever locked: a
-// message without a colour is a hole that walks, and all holes walk at once.
+// Senders and receivers are the two sides of a bipartite graph. Messages are its edges, phases its colours; a
+// rank is a vertex on either side. The two sides act alternately. When it is a rank's turn, it holds all its
+// messages that have no colour ("holes"). For each of them the partner has sent a letter with colours that
+// the partner keeps free for it. The rank does one of three things with each message:
+// * It takes one of these colours if the colour is free here too, and tells the partner: the message is
+//   settled.
+// * It takes a colour away from another of its messages, a step along an alternating path (D. Koenig, Math.
+//   Annalen 77, 1916).
+// * It offers colours that are free here to the partner, whose turn is next.
 //
-// Next to the literature: the first rounds are those of Panconesi and Srinivasan (SIAM J. Computing 26, 1997), of Grable and
-// Panconesi (1997) and of Dubhashi, Grable and Panconesi (Theor. Computer Science 203, 1998), which draw colours and keep what
-// meets no other; the walks settle what these leave over, with hardly more colours than D. DRS_N (004 s.4) is the ancestor: a
-// rank that is refused turns to another message instead of waiting.
+// No colour is offered to two ranks, so a rank's decision is never refused, and no locks are needed. Each
+// message without a colour moves from rank to rank, and all of them move at the same time.
 //
-// Cost of a turn: O(degree + colours) time for a rank that has messages without a colour, else nothing.
+// Literature: the first rounds are similar to those of Panconesi and Srinivasan (SIAM J. Computing 26, 1997),
+// of Grable and Panconesi (1997) and of Dubhashi, Grable and Panconesi (Theor. Computer Science 203, 1998),
+// which draw colours at random and keep those without conflict. The moves along paths settle the remaining
+// messages, with hardly more than D colours. The ancestor is DRS_N (004 s.4), in which a rank that is refused
+// turns to another message instead of waiting.
+//
+// Cost of a turn: O(degree + colours) time for a rank that has messages without a colour, otherwise none.
 #pragma once
 
 #include <array>
@@ -32,38 +35,39 @@
 
 namespace nuice::distributed {
 
-/// One rank as a sender or as a receiver. The memory is the world's.
+/// One rank as a sender or as a receiver. The memory belongs to the world.
 struct Side {
   Rank self;
-  std::span<const Rank> partners;  ///< Of each message, ascending; equal ones as both ends have agreed.
-  std::span<const Bytes> bytes;    ///< Of each message.
-  std::span<Colour> colours;       ///< Of each message; no_colour while it has none.
+  std::span<const Rank> partners;  ///< The partner of each message, ascending. Messages to one partner are in
+                                   ///< the order on which both ranks agree.
+  std::span<const Bytes> bytes;    ///< The size of each message.
+  std::span<Colour> colours;       ///< The colour of each message; no_colour while it has none.
 };
 
-/// The distances (partner - self) mod num_ranks, ascending.
+/// Returns the distances (partner - self) mod num_ranks, ascending.
 std::vector<Rank> distances_of(Rank self, std::span<const Rank> partners, Rank num_ranks);
 
-/// What a turn needs room for. The ranks of one process may share it, as nothing is left in it between turns.
+/// The memory of a turn. All ranks of one process may share it, because nothing is kept in it between turns.
 class Turn {
  public:
-  /// example: distances_of() the first sender that has most messages.
+  /// example: distances_of() the first sender that has the maximum number of messages.
   Turn(const Palette& palette, std::uint64_t seed, Rank num_ranks, std::vector<Rank> example)
       : palette_(palette), seed_(seed), num_ranks_(num_ranks), example_(std::move(example)) {}
 
-  /// The first one, of a sender that has heard nothing: offers colours for all its messages that have none.
+  /// The first turn of a sender: offers colours for all its messages that have none.
   void open(const Side& side, std::vector<Letter>& out);
-  /// The later ones. round: how many there were before, of both sides.
+  /// A later turn. round: the number of rounds before, of both sides.
   void take(const Side& side, std::span<const Letter> in, std::uint32_t round, std::vector<Letter>& out);
-  /// After the last.
+  /// Stores the colours of the last letters.
   static void close(const Side& side, std::span<const Letter> in);
 
-  /// The messages that ranks have offered colours for since the last call.
+  /// Returns the sizes of the messages for which colours have been offered since the last call.
   SizeCounts unsettled_sizes() { return std::exchange(unsettled_sizes_, {}); }
   std::size_t memory_bytes() const;
 
  private:
   using Edge = std::uint32_t;  // index of a message in its side
-  struct Hole {                // a message without a colour, and the letter that says what it may have
+  struct Hole {                // a message without a colour, and the letter with the colours that it may have
     Edge edge;
     const Letter* letter;
   };
@@ -95,7 +99,7 @@ class Turn {
   std::vector<Rank> example_;
   SizeCounts unsettled_sizes_;
 
-  std::vector<std::uint32_t> at_;  // by colour: 0, or the edge that has it, plus one, perhaps with `fresh`
+  std::vector<std::uint32_t> at_;  // by colour: 0, or 1 + the edge that has it, perhaps with the bit `fresh`
   std::vector<Hole> holes_;
   std::vector<Colour> free_;
   std::vector<Offer> offers_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From phases, or colours, to one rank's table.
+// Makes one rank's table from phases, or colours.
 #pragma once
 
 #include <span>
@@ -10,18 +10,19 @@
 
 namespace nuice::distributed {
 
-/// By colour the phase that it becomes: as colours go, those that no rank uses left out. used: by colour, of all ranks.
+/// Returns the phase that each colour becomes: phases are in the order of colours, without unused ones. used:
+/// by colour, over all ranks.
 std::vector<PhaseId> phases_of(std::span<const std::uint8_t> used);
 
-/// A message that a rank sends, or receives, as a whole.
+/// A whole message that a rank sends or receives.
 struct Placed {
   PhaseId phase;
   Rank partner;
   Bytes bytes;
 };
 
-/// As slice() has them: those of a phase in the order in which they stand here, the first send next to the first receive.
-/// O(n log n).
+/// Returns entries as slice() does. The sends and receives of a phase keep the order of the arguments, and
+/// the first send shares an entry with the first receive. O(n log n).
 std::vector<PhaseEntry> entries_of(std::vector<Placed> sends, std::vector<Placed> receives);
 
 /// Requires that all messages have colours. O(degree log degree).

@@ -25,7 +25,7 @@ class Balancer {
         path_(matrix.num_messages(), no_path) {}
 
   std::vector<std::int64_t> make() {
-    std::vector<MessageId> free;  // those that have a choice
+    std::vector<MessageId> free;  // messages that have several paths
     for (const MessageId id : core::ids_by_size(matrix_)) {
       if (topology_.num_paths(matrix_.src(id), matrix_.dst(id)) > 1)
         free.push_back(id);
@@ -50,7 +50,7 @@ class Balancer {
     return moved;
   }
 
-  /// The cheapest path; the present one where that is as cheap.
+  /// Chooses the cheapest path, or the current path if it is as cheap.
   void choose(MessageId id) {
     check_interrupt();
     const std::int64_t paths = topology_.num_paths(matrix_.src(id), matrix_.dst(id));
@@ -58,7 +58,7 @@ class Balancer {
     std::int64_t best = path_[id];
     double least = best == no_path ? std::numeric_limits<double>::infinity() : cost(id, best);
     for (std::int64_t i = 0; i < tried; ++i) {
-      // Where not all are looked at, those tried differ from message to message.
+      // If not all paths are tried, the tried paths differ from message to message.
       const std::int64_t path = (i * (paths / tried) + std::int64_t{id} % (paths / tried)) % paths;
       const double here = cost(id, path);
       if (here >= least) continue;
@@ -89,7 +89,7 @@ class Balancer {
     topology_.append_way(matrix_.src(id), matrix_.dst(id), path, route_);
   }
 
-  /// What it is to the link, in times of the busiest port's bytes.
+  /// Returns the load of the message on the link, as a multiple of the busiest port's bytes.
   double share(MessageId id, LinkId link) const {
     return static_cast<double>(matrix_.bytes(id)) / (unit_ * topology_.link(link).capacity);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CCOM with prt (003 fig. 5; 000 s.3.3): each row's messages that are not yet scheduled, in random order. For rs_n and
-// rs_nl.
+// CCOM with prt (003 fig. 5; 000 s.3.3): each row's messages that are not yet scheduled, in random order. For
+// rs_n and rs_nl.
 #pragma once
 
 #include <span>

@@ -21,7 +21,7 @@ Bytes sum_of_units(const CommMatrix& matrix, const Ids& ids, Bytes unit_bytes) {
   return sum;
 }
 
-/// Consecutive ranks share a vertex while their weights together stay <= limit.
+/// Lets consecutive ranks share a vertex while the sum of their weights is at most `limit`.
 std::vector<Vertex> merge_ranks(std::span<const Bytes> weights, Bytes limit) {
   std::vector<Vertex> vertex_of;
   vertex_of.reserve(weights.size());
@@ -55,8 +55,8 @@ Peeling::Peeling(const CommMatrix& matrix, Bytes unit_bytes)
   add_edges(sender_of, receiver_of);
 }
 
-/// Messages are ordered by sender already. A sender's fillers follow, to whatever receivers lack weight: each filler
-/// completes a sender or a receiver.
+/// Adds the messages, which are ordered by sender already. A sender's fillers follow; they go to receivers
+/// that lack weight. Each filler completes a sender or a receiver.
 void Peeling::add_edges(std::span<const Vertex> sender_of, std::span<const Vertex> receiver_of) {
   const Vertex num_vertices = std::max(sender_of.back(), receiver_of.back()) + 1;
   std::vector<Bytes> lacking(num_vertices, left_);
@@ -104,7 +104,7 @@ bool Peeling::match(Bytes least) {
   return true;
 }
 
-/// Brings edges that are large enough now to the others of that kind, and drops those with nothing left.
+/// Moves edges that are large enough for the new `least` to the large ones, and drops empty edges.
 void Peeling::widen(Row& row) {
   for (Place place = row.large_end; place < row.end;) {
     if (edges_[place].units == 0) {
@@ -125,7 +125,7 @@ void Peeling::unmatch(Vertex sender) {
   matched = {};
 }
 
-/// Breadth first along alternating paths from an unmatched sender to an unmatched receiver.
+/// Searches breadth first along alternating paths from an unmatched sender to an unmatched receiver.
 bool Peeling::find_edge_for(Vertex root) {
   check_interrupt();
   ++search_;
@@ -147,7 +147,7 @@ bool Peeling::find_edge_for(Vertex root) {
   return false;
 }
 
-/// Every sender on the path from `root` to `receiver` takes the edge by which the path leaves it.
+/// Lets every sender on the path from `root` to `receiver` take the edge by which the path leaves it.
 void Peeling::turn_path(Vertex root, Vertex receiver) {
   for (;;) {
     const auto [search, sender, place] = reached_[receiver];
@@ -191,13 +191,13 @@ void Peeling::take(Schedule& schedule) {
 Schedule peel_large_first(const CommMatrix& matrix, Bytes unit_bytes) {
   Peeling peeling(matrix, unit_bytes);
   Schedule schedule(matrix.num_ranks());
-  // Room for parts that is not used takes addresses only, but growing would copy everything.
+  // Reserved memory that is not used costs only addresses, but growing would copy everything.
   schedule.reserve(3 * std::size_t{matrix.num_messages()});
   for (Bytes least = peeling.left(); peeling.left() > 0;) {
     if (peeling.match(least)) {
       peeling.take(schedule);
     } else {
-      least -= (least + 3) / 4;  // never below 1, of which there always is a matching
+      least -= (least + 3) / 4;  // `least` stays at least 1, for which there always is a matching
     }
   }
   return schedule;

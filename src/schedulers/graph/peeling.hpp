@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Takes a matrix apart by perfect matchings, each of which is a phase with pieces of equal size (Birkhoff, Univ. Nac.
-// Tucuman Rev. A 5, 1946).
+// Decomposes a matrix into perfect matchings, each of which is a phase with pieces of equal size (Birkhoff,
+// Univ. Nac. Tucuman Rev. A 5, 1946).
 //
-// Senders and receivers are vertices, messages edges with a weight: their size in units, rounded up. Ranks that send
-// (or receive) little together share a vertex, and fillers are added until every vertex has the same weight, the largest
-// of all ranks; there are less than two of them per vertex. Then there is a perfect matching, and what is left when it
-// is taken away is of the same kind:
+// Senders and receivers are vertices. Messages are edges; their weight is their size in units, rounded up.
+// Ranks that together send (or receive) little share a vertex. Fillers are added until every vertex has the
+// same weight, the largest of all ranks; there are fewer than two fillers per vertex. Then there is a perfect
+// matching, and the graph without it again has equal weights:
 //
 //   Peeling peeling(matrix, unit_bytes);
 //   while (peeling.left() > 0) {
 //     if (peeling.match(least)) peeling.take(schedule); else lower(least);  // 1 always matches
 //   }
 //
-// In every phase some rank that has no fillers sends or receives, so the phase waits for its piece: with units of a
-// byte all phases together wait for max_port_bytes, which is the least possible.
-// The matching is kept from phase to phase, and only edges that a phase leaves with less than `least` are replaced, by
-// shortest alternating paths. Memory: 16 bytes per edge, about 100 per rank.
+// In every phase some rank without fillers sends or receives, so the phase waits for its piece. With units of
+// one byte all phases together wait for max_port_bytes, the minimum.
+// The matching is kept from phase to phase. Only edges that have less than `least` left after a phase are
+// replaced, by shortest alternating paths. Memory: 16 bytes per edge, about 100 per rank.
 #pragma once
 
 #include <cstdint>
@@ -29,19 +29,20 @@ namespace nuice::sched {
 
 class Peeling {
  public:
-  /// Places of edges are 32 bits wide.
+  /// The limit from places of edges, which are 32 bits wide.
   static constexpr std::uint64_t most_messages = std::uint64_t{1} << 31;
 
   Peeling(const CommMatrix& matrix, Bytes unit_bytes);
 
-  /// Units that every vertex still has to send or to receive.
+  /// The units that every vertex still has to send or to receive.
   Bytes left() const { return left_; }
 
-  /// Whether there is a perfect matching of edges that each have at least `least` > 0 units left. `least` must not grow
-  /// from call to call.
+  /// Returns whether there is a perfect matching of edges that each have at least `least` > 0 units left.
+  /// `least` must not grow from call to call.
   bool match(Bytes least);
 
-  /// A phase with the matching just found: takes from all its edges what the smallest has left.
+  /// Adds a phase with the matching just found. It takes from every edge as many units as the smallest edge
+  /// has left.
   void take(Schedule& schedule);
 
  private:
@@ -66,13 +67,13 @@ class Peeling {
 
   struct Row {
     Place begin;
-    Place large_end;  // edges before it have at least least_ left,
-    Place end;        // those from there on less
+    Place large_end;  // edges before this place have at least least_ units left
+    Place end;        // edges from large_end to this place have less
   };
   struct Reached {
-    std::uint32_t in_search = 0;  // number of the search,
-    Vertex sender = none;         // and from where
-    Place place = none;           // along which edge
+    std::uint32_t in_search = 0;  // the number of the search that reached this receiver
+    Vertex sender = none;         // the sender from which it was reached
+    Place place = none;           // the edge along which it was reached
   };
 
   void add_edges(std::span<const Vertex> sender_of, std::span<const Vertex> receiver_of);
@@ -81,7 +82,7 @@ class Peeling {
   void set_matched(Vertex sender, Place place);
   bool find_edge_for(Vertex root);
   void turn_path(Vertex root, Vertex receiver);
-  /// Bytes of a message of which that many units are left: the first unit is the one that may be short.
+  /// Returns the bytes of a message with `units` units left. Only its first unit may be short.
   Bytes bytes_of(Bytes units, Bytes message_bytes) const {
     return units * unit_bytes_ < message_bytes ? units * unit_bytes_ : message_bytes;
   }
@@ -93,13 +94,14 @@ class Peeling {
   std::vector<Edge> edges_;        // by sender
   std::vector<Row> rows_;          // by sender
   std::vector<Matched> matched_;   // by sender
-  std::vector<Vertex> sender_at_;  // by receiver: matched to it, or none
+  std::vector<Vertex> sender_at_;  // the sender matched to it, or none
   std::vector<Reached> reached_;   // by receiver
   std::vector<Vertex> queue_;      // of find_edge_for: senders reached
   std::uint32_t search_ = 0;
 };
 
-/// The whole matrix in phases of large pieces first: `least` is lowered by a quarter whenever there is no matching.
+/// Decomposes the whole matrix, with phases of large pieces first: `least` is lowered by a quarter whenever
+/// there is no matching.
 Schedule peel_large_first(const CommMatrix& matrix, Bytes unit_bytes);
 
 }  // namespace nuice::sched

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages, some of them in pieces.
+// Messages, some of which are split into pieces.
 #pragma once
 
 #include <vector>

@@ -8,8 +8,8 @@
 namespace nuice::sched {
 namespace {
 
-/// Merges consecutive ranks while their degrees together stay <= limit. Any two neighbouring vertices have more than
-/// `limit` edges together, so there are at most 2 messages / limit + 1 vertices.
+/// Merges consecutive ranks while the sum of their degrees is at most `limit`. Two neighbouring vertices
+/// together have more than `limit` edges, so there are at most 2 messages / limit + 1 vertices.
 template <typename DegreeOf>
 std::vector<Vertex> merge_ranks(Rank num_ranks, std::size_t limit, DegreeOf degree_of) {
   std::vector<Vertex> vertex_of;
@@ -30,7 +30,7 @@ std::vector<Vertex> merge_ranks(Rank num_ranks, std::size_t limit, DegreeOf degr
 
 }  // namespace
 
-/// ends_of(i): of the i-th message, by ascending src.
+/// ends_of(i): the ends of the i-th message, by ascending src.
 template <typename EndsOf>
 void RegularGraph::build(Rank num_nodes, std::size_t num_messages, EndsOf&& ends_of, MessageId degree) {
   const auto index = [](Rank node) { return static_cast<std::size_t>(node); };
@@ -51,7 +51,7 @@ void RegularGraph::build(Rank num_nodes, std::size_t num_messages, EndsOf&& ends
   at_receiver_.assign(num_vertices_, none);
   at_sender_.assign(num_vertices_, none);
 
-  // Messages are ordered by sender already; a sender's fillers follow, to whatever receivers lack edges.
+  // Messages are ordered by sender already. A sender's fillers follow; they go to receivers that lack edges.
   std::vector<MessageId> lacking(num_vertices_, degree);
   for (std::size_t i = 0; i < num_messages; ++i) --lacking[receiver_of[index(ends_of(i).dst)]];
   Vertex receiver = 0;
@@ -83,7 +83,7 @@ RegularGraph::RegularGraph(Rank num_nodes, std::span<const Ends> messages, Messa
   build(num_nodes, messages.size(), [&](std::size_t i) { return messages[i]; }, degree);
 }
 
-/// Each receiver's edges are paired in the order in which they come; all are, since the degree is even.
+/// Pairs each receiver's edges in the order in which they come. All get a partner, since the degree is even.
 void RegularGraph::pair_at_receivers(std::span<const Edge> graph) {
   for (Place place = 0; place < graph.size(); ++place) {
     Place& waiting = at_receiver_[graph[place].receiver];
@@ -97,8 +97,9 @@ void RegularGraph::pair_at_receivers(std::span<const Edge> graph) {
   }
 }
 
-/// An Euler split (Gabow, Int. J. Computer and Information Sciences 5, 1976). Pairs of edges at receivers, and at senders the pairs of
-/// places 2k and 2k + 1, link all edges to cycles; along a cycle edges go alternately into the two halves.
+/// Splits the graph into halves by an Euler split (Gabow, Int. J. Computer and Information Sciences 5, 1976).
+/// Pairs of edges at receivers, and pairs of places 2k and 2k + 1 at senders, link all edges to cycles. Along
+/// a cycle edges go alternately into the two halves.
 void RegularGraph::halve(std::span<Edge> graph) {
   check_interrupt();
   constexpr std::uint8_t undecided = 2;
@@ -108,7 +109,7 @@ void RegularGraph::halve(std::span<Edge> graph) {
   for (Place pair = 0; pair < half; ++pair) {
     for (Place place = 2 * pair; goes_first_[place / 2] == undecided;) {
       goes_first_[place / 2] = place % 2;  // `place` goes first, place ^ 1 second
-      place = partner_[place ^ 1];         // which shares a receiver with place ^ 1, so it goes first
+      place = partner_[place ^ 1];         // shares a receiver with place ^ 1, so it goes first
     }
   }
   for (std::size_t pair = 0; pair < half; ++pair) {
@@ -119,7 +120,8 @@ void RegularGraph::halve(std::span<Edge> graph) {
   std::copy_n(scratch_.begin(), half, graph.begin() + static_cast<std::ptrdiff_t>(half));
 }
 
-/// From `from`, along random edges to receivers and back along matched edges to senders, until a receiver is free.
+/// Walks from `from` along random edges to receivers, and back along matched edges to senders, until a
+/// receiver is free.
 RegularGraph::Place RegularGraph::walk_to_free_receiver(std::span<const Edge> graph, MessageId degree,
                                                         Vertex from) {
   for (Vertex sender = from;;) {
@@ -132,9 +134,10 @@ RegularGraph::Place RegularGraph::walk_to_free_receiver(std::span<const Edge> gr
   }
 }
 
-/// A perfect matching by random walks (Goel, Kapralov, Khanna, SIAM J. Computing 42, 2013): in a regular graph a walk
-/// from an unmatched sender reaches one of the k unmatched receivers after O(n / k) steps on average, so all n walks
-/// together take O(n log n). A sender keeps the edge tried last, which is its edge on the walk without loops.
+/// Finds a perfect matching by random walks (Goel, Kapralov, Khanna, SIAM J. Computing 42, 2013). In a
+/// regular graph a walk from an unmatched sender reaches one of the k unmatched receivers after O(n / k)
+/// steps on average, so all n walks together take O(n log n). A sender keeps the edge it tried last: its edge
+/// on the walk without loops.
 void RegularGraph::find_matching(std::span<const Edge> graph, MessageId degree) {
   check_interrupt();
   for (Vertex from = 0; from < num_vertices_; ++from) {

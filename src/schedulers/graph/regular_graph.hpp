@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages of a matrix as a regular bipartite multigraph, and the two steps that take it apart.
+// The messages of a matrix as a regular bipartite multigraph, and the two steps that decompose it.
 //
-// A graph of degree D with n vertices on each side is an array of n * D edges, ordered by sender: the edges of sender
-// v are at the places v * D .. v * D + D - 1. A graph of degree 1 is a perfect matching. Both steps work inside the
-// array, so a graph is a span of it:
-//   halve()          degree D -> two graphs of degree D / 2, back to back      O(n D)
-//   split_matching() degree D -> one of degree D - 1 and a perfect matching behind it  O(n D + n log n) expected
-// Memory: 20.5 bytes per edge, of which there are at most 2 messages + D.
+// A graph of degree D with n vertices on each side is an array of n * D edges, ordered by sender: the edges
+// of sender v are at the places v * D .. v * D + D - 1. A graph of degree 1 is a perfect matching. Both steps
+// work inside the array, so a graph is a span of it:
+// halve(): degree D becomes two graphs of degree D / 2, back to back. O(n D).
+// split_matching(): degree D becomes a graph of degree D - 1, followed by a perfect matching. O(n D + n log
+// n) expected.
+// Memory: 20.5 bytes per edge; there are at most 2 messages + D edges.
 #pragma once
 
 #include <cstdint>
@@ -27,24 +28,24 @@ struct Edge {
   MessageId message;  // or filler
 };
 
-/// A message between two nodes, which may be hosts: two may have several.
+/// A message between two nodes, which may be hosts. Two nodes may have several messages.
 struct Ends {
   Rank src;
   Rank dst;
   MessageId message;
 };
 
-/// Places are 32 bits wide.
+/// The limit on edges: places are 32 bits wide.
 inline constexpr std::uint64_t most_edges = std::uint64_t{1} << 31;
 
 class RegularGraph {
  public:
-  /// Ranks with few messages are merged into one vertex while their degrees together stay <= degree, so that there
-  /// are not many more edges than messages; then filler edges make every vertex have `degree` edges.
-  /// Requires degree >= the matrix's maximum degree, degree > 0. A proper edge colouring of this graph is one of the
-  /// messages, as messages that share a rank share a vertex.
+  /// Merges ranks with few messages into one vertex while the sum of their degrees is at most `degree`, so
+  /// that there are not many more edges than messages. Filler edges then give every vertex `degree` edges.
+  /// Requires degree >= the matrix's maximum degree, degree > 0. A proper edge colouring of this graph is
+  /// also a colouring of the messages, because messages that share a rank share a vertex.
   RegularGraph(const CommMatrix& matrix, MessageId degree);
-  /// The same of messages by ascending src.
+  /// Makes the graph of `messages`, which are by ascending src.
   RegularGraph(Rank num_nodes, std::span<const Ends> messages, MessageId degree);
 
   Vertex num_vertices() const { return num_vertices_; }
@@ -53,7 +54,7 @@ class RegularGraph {
   /// Requires an even degree.
   void halve(std::span<Edge> graph);
   void split_matching(std::span<Edge> graph, MessageId degree);
-  /// `matchings` followed by a graph become one graph, whose degree is larger by their number.
+  /// Joins matchings and the graph that follows them to one graph, whose degree is larger by num_matchings.
   void merge_matchings(std::span<Edge> matchings_and_graph, MessageId num_matchings, MessageId degree);
 
  private:
@@ -69,16 +70,15 @@ class RegularGraph {
   Vertex num_vertices_ = 0;
   std::vector<Edge> edges_;
   std::vector<Edge> scratch_;
-  std::vector<Place> partner_;  // by place: the edge that it is paired with at its receiver
-  std::vector<std::uint8_t>
-      goes_first_;                  // by place / 2: which of two edges of a sender goes into the first half
-  std::vector<Place> at_receiver_;  // by receiver: waiting edge, or matched edge
-  std::vector<Place> at_sender_;    // by sender: the edge last tried, in the end the matched one
-  Random random_{1};                // any seed: it changes the colouring, not the number of colours
+  std::vector<Place> partner_;            // by place: the edge with which it is paired at its receiver
+  std::vector<std::uint8_t> goes_first_;  // by place / 2: which edge of the pair goes into the first half
+  std::vector<Place> at_receiver_;        // by receiver: unpaired edge, or matched edge
+  std::vector<Place> at_sender_;          // by sender: the edge last tried, at the end the matched edge
+  Random random_{1};                      // any seed: it changes the colouring, not the number of colours
 };
 
-/// By message: its colour, of as few as a node has messages, as coloring finds them. Messages by ascending src, of ids below
-/// num_messages.
+/// Returns a colour for each message, as coloring finds them: as few as the maximum number of messages of a
+/// node. Messages are by ascending src; their ids are below num_messages.
 std::vector<PhaseId> color_between_nodes(Rank num_nodes, std::span<const Ends> messages,
                                          MessageId num_messages);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The links that each message crosses, as far as they matter, and which messages use them in a phase. For schedulers without
-// link contention (rs_nl, rs_nlh, link_coloring, link_list, path_coloring).
+// The relevant links that each message crosses, and which messages use them in a phase. For schedulers
+// without link contention (rs_nl, rs_nlh, link_coloring, link_list, path_coloring).
 //
-// A link that no more messages cross than it has slots never stands in the way and is left out; the others are numbered
-// from 0. Memory: 4 bytes per link of a route, 4 bytes per link of the network.
+// A link that is crossed by at most as many messages as it has slots never causes contention and is left out.
+// The other links are numbered from 0. Memory: 4 bytes per link of a route, 4 bytes per link of the network.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,8 @@ namespace nuice::sched {
 
 class Routes {
  public:
-  /// paths: of each message, or empty: the network's own routes. Requires why_not_link_free() (rows.hpp) to be empty.
+  /// paths: one per message; if empty, the network's own routes are used. Requires that why_not_link_free()
+  /// (rows.hpp) is empty.
   explicit Routes(const Problem& problem, std::span<const std::int64_t> paths = {});
 
   std::span<const std::int32_t> of(MessageId id) const {
@@ -24,7 +25,7 @@ class Routes {
   }
   std::size_t num_links() const { return slots_.size(); }
   std::int64_t slots(std::int32_t link) const { return slots_[static_cast<std::size_t>(link)]; }
-  /// How many messages cross it; more than slots().
+  /// Returns the number of messages that cross the link; more than slots().
   MessageId load(std::int32_t link) const { return load_[static_cast<std::size_t>(link)]; }
 
  private:
@@ -34,7 +35,7 @@ class Routes {
   std::vector<MessageId> load_;      // by link
 };
 
-/// Which links have room in the present phase.
+/// The links that have free slots in the current phase.
 class LinksOfPhase {
  public:
   explicit LinksOfPhase(const Routes& routes) : routes_(routes), used_(routes.num_links()) {}
@@ -54,14 +55,14 @@ class LinksOfPhase {
       ++use.count;
     }
   }
-  /// Takes back what take(id) did in this phase.
+  /// Reverses take(id) of this phase.
   void release(MessageId id) {
     for (const std::int32_t link : routes_.of(id)) --used_[static_cast<std::size_t>(link)].count;
   }
 
  private:
   struct Use {
-    std::uint32_t phase = 0;  // the last one in which it was used; from 1 on
+    std::uint32_t phase = 0;  // the last phase in which it was used; from 1 on
     std::uint32_t count = 0;
   };
   const Routes& routes_;

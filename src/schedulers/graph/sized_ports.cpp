@@ -53,7 +53,8 @@ void SizedPorts::remove(Place place, Port sender, Port receiver) {
   remove(receiver, place);
 }
 
-/// Mostly it is one of the first: a block of these is counted without a branch for each.
+/// Counts the messages before `place`. It is usually among the first, so the first block is counted without a
+/// branch per message.
 std::size_t SizedPorts::count_before(std::span<const AtPort> all, Place place) {
   constexpr std::size_t block = 16;
   if (all.size() > block && all[block - 1].place < place) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages, or pieces of them, that are left of a matrix, largest first: of all ranks together and of each rank's two
-// ports, the one it sends through and the one it receives through. 32 bytes per message.
+// The messages, or pieces of them, that are not yet scheduled, largest first: for all ranks together, and for
+// each rank's two ports, one for sending and one for receiving. 32 bytes per message.
 #pragma once
 
 #include <bit>
@@ -24,10 +24,10 @@ class SizedPorts {
   };
   struct AtPort {
     Place place;
-    Port partner;  // the message's other end
+    Port partner;  // the port at the other end of the message
   };
 
-  /// The matrix must outlive it.
+  /// The matrix must live as long as this object.
   SizedPorts(const CommMatrix& matrix, Pieces pieces);
 
   Port num_senders() const { return num_senders_; }
@@ -43,25 +43,25 @@ class SizedPorts {
   Port sender(Place place) const { return ends_[place].sender; }
   Port receiver(Place place) const { return ends_[place].receiver; }
 
-  /// The first message as large as this one, and the first smaller one.
+  /// Returns the first message as large as this one; same_size_end() returns the first smaller one.
   Place same_size_begin(Place place) const;
   Place same_size_end(Place place) const { return same_size_end_[place]; }
 
-  /// What is left at a port, by ascending place.
+  /// Returns the messages that are left at a port, by ascending place.
   std::span<const AtPort> left(Port port) const { return {at_port_.data() + begin_[port], num_left_[port]}; }
-  /// How many messages left at a port come before `place`.
+  /// Returns how many of the messages left at a port come before `place`.
   std::size_t num_before(Port port, Place place) const {
     const auto all = left(port);
     return all.empty() || all.front().place >= place ? 0 : count_before(all, place);
   }
-  /// The first place from `place` on that is left; num_messages() if none.
+  /// Returns the first message from `place` on that is left; num_messages() if none is left.
   Place next_left(Place place) const {
     std::size_t at = place / word_bits;
     std::uint64_t word = is_left_[at] & (all_bits << place % word_bits);
     while (word == 0) word = is_left_[++at];
     return static_cast<Place>(at * word_bits + static_cast<std::size_t>(std::countr_zero(word)));
   }
-  /// The ends are given because to look them up would cost a walk through the memory.
+  /// Callers pass both ends, because a lookup would access distant memory.
   void remove(Place place, Port sender, Port receiver);
 
  private:
@@ -76,9 +76,9 @@ class SizedPorts {
   Pieces pieces_;                        // by place
   std::vector<Ends> ends_;               // by place
   std::vector<Place> same_size_end_;     // by place
-  std::vector<std::uint64_t> is_left_;   // a bit for each place, and one behind them that stays
-  std::vector<AtPort> at_port_;          // of each port what is left, between free room
-  std::vector<std::size_t> begin_;       // by port: in at_port_
+  std::vector<std::uint64_t> is_left_;   // one bit per place, and a last bit that stays set
+  std::vector<AtPort> at_port_;          // by port: the messages that are left, between free space
+  std::vector<std::size_t> begin_;       // by port: its first message in at_port_
   std::vector<std::uint32_t> num_left_;  // by port
 };
 

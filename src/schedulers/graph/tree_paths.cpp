@@ -34,7 +34,8 @@ class TreePaths {
   }
 
  private:
-  /// For the messages that turn above `level`. weight: of its cable in the path; parts: of the phase, on the levels below.
+  /// Chooses cables for the messages that turn above `level`. weight: the weight of this level's cable in the
+  /// path number. parts: the number of parts into which the lower levels have divided the phase.
   void choose(std::span<const MessageId> ids, std::size_t level, std::int64_t weight, PhaseId parts) {
     if (level + 1 == levels_.size()) return;
     const auto [ranks, cables] = levels_[level];
@@ -66,7 +67,7 @@ class TreePaths {
   const std::vector<TreeLevel> levels_;
   std::vector<PhaseId> phase_of_;   // by message
   std::vector<std::int64_t> path_;  // by message
-  PhaseId num_parts_ = 1;           // of the phase at hand
+  PhaseId num_parts_ = 1;           // of the current phase
 };
 
 }  // namespace

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BEX, balanced exchange (001 s.3.4, fig. 4): the steps of PEX among virtual numbers, rank i being number i +
-// 1 mod n. With some messages left out it is called balanced scheduling (BS, 001 s.4.3), so bex and bs share
-// this file.
+// BEX, balanced exchange (001 s.3.4, fig. 4): the steps of PEX among virtual numbers, where rank i has the
+// number i + 1 mod n. With some messages missing it is called balanced scheduling (BS, 001 s.4.3), so bex and
+// bs share this file.
 //
-// Why: PEX talks inside clusters of ranks in its first steps and between them in all others, when every rank
-// goes through the root of a fat tree at once. Moving all ranks on by one moves one rank of every cluster
-// into its neighbour's place, so that crossings happen in the first steps and local exchanges in later ones.
-// For 8 ranks in two clusters of four that is the best possible: 2 of 4 exchanges cross in every step, all 4
-// in one (PEX: 0 0 0 4 4 4 4). The text of s.3.4 gives virtual = physical - 1, fig. 4 computes virtual =
-// physical + 1; we follow the figure.
+// Reason: PEX exchanges inside clusters of ranks in its first steps. In all other steps all ranks send across
+// the root of a fat tree at the same time. Shifting all ranks by one moves one rank of every cluster into the
+// place of its neighbour cluster. So some exchanges across the root happen in the first steps, and some local
+// exchanges in later ones. For 8 ranks in two clusters of four this is the best possible: 2 of the 4
+// exchanges cross in every step except one, in which all 4 do (PEX: 0 0 0 4 4 4 4). The text of s.3.4 gives
+// virtual = physical - 1, but fig. 4 computes virtual = physical + 1; NUICE follows the figure.
 //
-// For n that is not a power of two the pairs are those of the round-robin tournament (pairing.hpp) among virtual
-// numbers: as good as pex, but without the argument about clusters. Cost: O(messages + n).
+// If n is not a power of two, the pairs are those of the round-robin tournament (pairing.hpp) among virtual
+// numbers. They are as good as in pex, but the argument about clusters does not apply. Cost: O(messages + n).
 #include "schedulers/graph/pairing.hpp"
 #include "schedulers/regular/orders.hpp"
 #include "schedulers/rows.hpp"

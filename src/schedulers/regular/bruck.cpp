@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BRUCK, store and forward by digits (Bruck et al., IEEE TPDS 8(11), 1997: the index operation with radix r). Kin to the
-// crystal router (Fox et al., Solving Problems on Concurrent Processors, 1988), which takes the bits of a hypercube.
+// BRUCK, store and forward by digits (Bruck et al., IEEE TPDS 8(11), 1997: the index operation with radix r).
+// It is related to the crystal router (Fox et al., Solving Problems on Concurrent Processors, 1988), which
+// uses the bits of a hypercube.
 //
-// A message has (dst - src) mod n to go. Written with radix r this distance has ceil(log_r n) digits; in phase (k, j) every
-// rank hands all messages whose digit k is j to the rank j r^k ahead, those it only keeps for others included, as one
-// transfer. So at most (r - 1) ceil(log_r n) phases for any number of ranks and any matrix, each a shift, and a message
-// takes one hop for each digit that is not 0. r = 2: fewest start-ups, most bytes; r = n: every message goes straight.
+// A message must travel the distance (dst - src) mod n. Written with radix r it has ceil(log_r n) digits. In
+// phase (k, j) every rank sends all messages whose digit k is j to the rank j r^k ahead, as one transfer.
+// These include messages that it holds for other ranks. So there are at most (r - 1) ceil(log_r n) phases for
+// any number of ranks and any matrix. Each phase is a shift, and a message takes one hop for each digit that
+// is not 0. r = 2 has the fewest start-ups and the most bytes; with r = n every message goes directly.
 //
-// The paper's choice of r weighs start-ups against bytes for equal messages between all. Here (ours) it is made for the
-// matrix at hand: of the radices n^(1/1), n^(1/2), n^(1/3), n^(1/4), rounded up, and 2, the one with the least
-// phases * phase_cost_bytes + phase bytes.
-// BRUCK_KPORT, the same for ranks that send to several at once (the k-port model of the same paper): the shifts of a digit do not
-// wait for each other, so they are one phase. Radix sqrt(n), which Fan et al. (HPDC '22) found best in most cases: two phases
-// for any matrix, 2 (sqrt(n) - 1) messages a rank.
-// FORWARD_SMALL (ours) is bruck_kport for small messages only. The others leave in its last phase, straight and all at
-// once. Where a rank has many partners but few bytes for most of them, these messages cost their number.
+// The paper chooses r by weighing start-ups against bytes, for equal messages between all ranks. NUICE
+// chooses it for the given matrix: of 2 and the radices n^(1/1), n^(1/2), n^(1/3), n^(1/4), rounded up, it
+// takes the radix with the least phases * phase_cost_bytes + phase bytes.
+//
+// BRUCK_KPORT is the same for ranks that send to several ranks at once (the k-port model of the same paper):
+// the shifts of a digit do not wait for each other, so they are one phase. The radix is sqrt(n), which Fan et
+// al. (HPDC '22) found best in most cases. It gives two phases for any matrix, and 2 (sqrt(n) - 1) messages
+// per rank.
+//
+// FORWARD_SMALL, an extension of NUICE, is bruck_kport for small messages only. Other messages are sent
+// directly, all at once, in its last phase. It helps if a rank has many partners but few bytes for most of
+// them, so that the number of messages determines their cost.
+//
 // Cost: O((m + n) log n); the schedule has a piece (24 bytes) for every hop of every message.
 #include <algorithm>
 #include <span>
@@ -27,10 +34,10 @@
 namespace nuice::sched {
 namespace {
 
-/// Messages by what one digit of their distance is.
+/// Messages sorted by one digit of their distance.
 class Shifts {
  public:
-  /// Those of at most `largest` bytes.
+  /// Takes the messages of at most `largest` bytes.
   explicit Shifts(const CommMatrix& matrix, Bytes largest = max_bytes)
       : matrix_(matrix), held_(static_cast<std::size_t>(matrix.num_ranks()), 0) {
     ids_.reserve(matrix.num_messages());
@@ -41,8 +48,8 @@ class Shifts {
 
   std::size_t num_messages() const { return ids_.size(); }
 
-  /// Calls visit(from, to, messages) for every transfer, and begin() before each phase that has any. by_digit: all shifts of a
-  /// digit are one phase.
+  /// Calls visit(from, to, messages) for every transfer, and begin() before each phase that has transfers.
+  /// by_digit: all shifts of a digit are one phase.
   template <typename Begin, typename Visit>
   void walk(std::int64_t radix, bool by_digit, Begin&& begin, Visit&& visit) {
     at_.clear();
@@ -68,7 +75,8 @@ class Shifts {
  private:
   std::int64_t num_ranks() const { return matrix_.num_ranks(); }
 
-  /// order_[begin_[d] .. begin_[d + 1]): the messages with digit d, in the order of their ids.
+  /// Fills order_ by digit: order_[begin_[d] .. begin_[d + 1]) are the messages with digit d, by ascending
+  /// id.
   void sort_by_digit(std::int64_t radix, std::int64_t weight) {
     const auto digit = [&](MessageId id) {
       const std::int64_t distance = (matrix_.dst(id) - matrix_.src(id) + num_ranks()) % num_ranks();
@@ -82,7 +90,8 @@ class Shifts {
     for (const MessageId id : ids_) order_[next[digit(id)]++] = id;
   }
 
-  /// In the order in which the holders first occur. held_ is all 0 before and after.
+  /// Calls visit(holder, messages) for each holder, in the order in which holders first occur. held_ is all 0
+  /// before and after.
   template <typename Visit>
   void for_each_holder(std::span<const MessageId> movers, Visit&& visit) {
     holders_.clear();
@@ -93,7 +102,7 @@ class Shifts {
       std::size_t& count = held_[static_cast<std::size_t>(holder)];
       const std::size_t first = end;
       end += count;
-      count = first;  // from now on where the next of this holder goes
+      count = first;  // from now on the place of this holder's next message
     }
     sorted_.resize(movers.size());
     for (const MessageId id : movers) sorted_[held_[static_cast<std::size_t>(at_[id])]++] = id;
@@ -116,7 +125,7 @@ class Shifts {
   std::vector<std::size_t> held_;   // by rank
 };
 
-/// The least r with r^digits >= n; 2 at least.
+/// Returns the least r >= 2 with r^digits >= n.
 std::int64_t root_of(std::int64_t n, int digits) {
   const auto reaches = [&](std::int64_t r) {
     std::int64_t power = 1;
@@ -132,7 +141,8 @@ std::int64_t root_of(std::int64_t n, int digits) {
   return low;
 }
 
-/// Ascending, so that of equal ones that with the fewest phases is taken.
+/// Returns the radices in ascending order, so that among equal costs the radix with the fewest phases is
+/// chosen.
 std::vector<std::int64_t> radices(std::int64_t n) {
   std::vector<std::int64_t> radices = {2};
   for (int digits = 4; digits >= 1; --digits) radices.push_back(root_of(n, digits));
@@ -173,7 +183,7 @@ struct Choice {
   Load load;
 };
 
-/// The radix with the least phases * phase_cost_bytes + phase bytes.
+/// Returns the radix with the least phases * phase_cost_bytes + phase bytes.
 Choice choose(const Problem& problem, Shifts& shifts) {
   Choice best;
   for (const std::int64_t radix : radices(problem.matrix.num_ranks())) {
@@ -202,7 +212,7 @@ Schedule schedule_of(const CommMatrix& matrix, Shifts& shifts, std::int64_t radi
   return schedule;
 }
 
-/// In the two phases of radix sqrt(n). The schedule has room for `straight` pieces more.
+/// Makes the two phases of radix sqrt(n). The schedule has memory for `straight` more pieces.
 Schedule in_two_phases(const CommMatrix& matrix, Shifts& shifts, std::size_t straight) {
   const std::int64_t radix = root_of(matrix.num_ranks(), 2);
   return schedule_of(matrix, shifts, radix, true, 2 * shifts.num_messages() + straight);
@@ -221,8 +231,9 @@ Schedule make_bruck_kport(const Problem& problem) {
   return in_two_phases(problem.matrix, shifts, 0);
 }
 
-/// A forwarded message passes two ports more, and the rank in between may carry twice what ranks carry on average.
-/// Shares from a sixteenth to one differ by less than 3 % for most matrices of real programs (bench/run.py applications).
+/// Returns the upper size limit of forwarded messages. Forwarding uses two more ports, and the forwarding
+/// rank may carry twice the average load. Limits from a sixteenth of the phase's cost to the whole cost
+/// differ by less than 3 % for most matrices of real programs (bench/run.py applications).
 Bytes most_forwarded(Bytes phase_cost_bytes) { return phase_cost_bytes / 4; }
 
 Schedule make_forward_small(const Problem& problem) {
@@ -237,7 +248,7 @@ Schedule make_forward_small(const Problem& problem) {
     if (matrix.bytes(id) > largest) schedule.add_whole(matrix, id);
   };
   for (Rank rank = 0; rank < matrix.num_ranks(); ++rank) {
-    // From the next rank on, so that not all begin with the same receivers.
+    // Starts at the next rank, so that not all ranks begin with the same receivers.
     const auto next =
         std::ranges::find_if(matrix.sent_by(rank), [&](MessageId id) { return matrix.dst(id) > rank; });
     std::ranges::for_each(next, matrix.sent_by(rank).end(), add);

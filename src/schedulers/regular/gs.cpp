@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// GS, greedy scheduling (001 s.4.4, fig. 12): in every step the ranks choose in turn a partner for
-// themselves.
+// GS, greedy scheduling (001 s.4.4, fig. 12): in every step the ranks, one after another, choose a partner.
 //
-// Rank i = 0, 1, ... that has no partner yet takes the first rank without one among those it still has to
-// send to; if that one has a message for i as well, the two exchange. Unlike in RS_N a rank has one partner
-// in a step, to send to and to receive from, as the blocking calls of the CM-5 wanted it. On the pattern P of
-// 001 table 6 this gives exactly the printed table 10. For a complete exchange it gives the steps of pex. A
-// message waits only while its sender or its receiver has another partner, so there are at most 2p - 1 steps,
-// p the most partners of a rank. Cost: O(steps * messages) at worst, 8 bytes per message.
+// Ranks i = 0, 1, ... without a partner take the first rank without a partner among the ranks to which they
+// still have to send. If that rank has a message for rank i as well, both messages are sent. Unlike in RS_N a
+// rank has a single partner in a step, for sending and receiving, as the blocking calls of the CM-5 required.
+// For the pattern P of 001 table 6 this gives exactly the printed table 10. For a complete exchange it gives
+// the steps of pex. A message waits only while its sender or its receiver has another partner, so there are
+// at most 2p - 1 steps, where p is the maximum number of partners of a rank. Cost: O(steps * messages) in the
+// worst case, 8 bytes per message.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -72,7 +72,7 @@ Schedule make_gs(const Problem& problem) {
       const MessageId id = *chosen;
       const std::optional<MessageId> reverse = matrix.find(matrix.dst(id), src);
       send(id);
-      if (reverse) send(*reverse);  // not sent before: the two always go together
+      if (reverse) send(*reverse);  // not sent before: both messages are always sent together
     }
   }
   return Schedule::of_whole_messages(matrix, phase_of, phase);

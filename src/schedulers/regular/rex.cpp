@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // REX, recursive exchange (001 s.3.3, fig. 3): store and forward in log2 n steps.
 //
-// The ranks are halved again and again; in each step a rank hands its partner in the other half all messages
-// whose destination lies there, those it only keeps for others included: i exchanges with i xor n/2, then
-// with i xor n/4 ... So log2 n start-ups instead of n - 1, but a message travels over up to log2 n ranks;
-// with equal messages of b bytes between all, each step carries b n / 2 bytes per rank. Good for many small
-// messages.
+// The ranks are halved repeatedly. In each step a rank sends its partner in the other half all messages whose
+// destination lies there, including messages that it holds for other ranks: rank i exchanges with rank i xor
+// n/2, then with i xor n/4, and so on. There are log2 n start-ups instead of n - 1, but a message is sent by
+// up to log2 n ranks. With equal messages of b bytes between all ranks each step carries b n / 2 bytes per
+// rank. Good for many small messages.
 //
-// 001 needs a power of two. For other n (ours): with p the largest power of two below n, rank p + r first
-// hands all it has to rank r, the p ranks go through their steps, and rank r hands rank p + r what is for it:
-// two more steps. Cost: O((messages + n) log n) time; the schedule has a piece (24 bytes) for every hop of every
-// message, on average (log2 n) / 2 of them where every rank sends to every rank, and 8 bytes per message next to it.
+// 001 needs a power of two. For other n NUICE adds two steps, where p is the largest power of two below n.
+// First rank p + r sends all its messages to rank r. Then the p ranks carry out their steps, and at last rank
+// r sends rank p + r its messages. Cost: O((messages + n) log n) time. The schedule has a piece (24 bytes)
+// for every hop of every message, on average (log2 n) / 2 hops if every rank sends to every rank. 8 more
+// bytes per message.
 #include <bit>
 #include <vector>
 
@@ -20,7 +21,7 @@
 namespace nuice::sched {
 namespace {
 
-/// Where every message is, and the steps that take it on.
+/// The rank that holds each message, and the steps that forward the messages.
 class Forwarding {
  public:
   explicit Forwarding(const CommMatrix& matrix) : matrix_(matrix), schedule_(matrix.num_ranks()) {
@@ -28,8 +29,8 @@ class Forwarding {
     for (MessageId id = 0; id < matrix.num_messages(); ++id) at_.push_back(matrix.src(id));
   }
 
-  /// One step: a message goes to next_hop(where it is, its destination), or stays if that is where it is. All
-  /// messages that leave a rank must go to the same one; they become one transfer.
+  /// Carries out one step: a message moves to next_hop(current rank, destination), or stays if that is the
+  /// current rank. All messages that leave a rank must go to the same rank; they become one transfer.
   template <typename NextHop>
   void step(NextHop next_hop) {
     sort_movers_by_holder(next_hop);
@@ -40,7 +41,7 @@ class Forwarding {
       const Rank from = at_[id];
       at_[id] = next_hop(from, matrix_.dst(id));
       pieces.push_back({id, 0, matrix_.bytes(id)});
-      // at_ of later movers is still their holder: a message is a mover once.
+      // at_ of later movers is still their holder, because a message moves once per step.
       const bool is_last_of_holder = i + 1 == movers_.size() || at_[movers_[i + 1]] != from;
       if (!is_last_of_holder) continue;
       schedule_.add(from, at_[id], pieces);
@@ -69,7 +70,7 @@ class Forwarding {
   const CommMatrix& matrix_;
   Schedule schedule_;
   std::vector<Rank> at_;           // by message
-  std::vector<MessageId> movers_;  // of the present step, by holder
+  std::vector<MessageId> movers_;  // of the current step, by holder
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Coalescing: small items for the same rank travel together, and the same handler gets them one by one.
+// Coalescing: small items for the same rank are sent together, and their handler runs once per item.
 //
 //   am::Coalescer<Cell> cells(ep, visit, {.buffer_bytes = 4096});
 //   cells.push(dst, Cell{3, 4});     // any number of times, in handlers too
@@ -10,7 +10,7 @@
 // A buffer is sent when the next item does not fit, when it is max_age_us old (checked while polling), or on
 // flush. Order: an item counts as sent when its buffer is sent, so a send() to the same rank may overtake
 // waiting items. If a handler throws for an item, the rest of the buffer is dropped. An item costs its bytes,
-// without a header; buffers of 2 to 8 KiB suffice in most cases.
+// without a header. Buffers of 2 to 8 KiB suffice in most cases.
 #pragma once
 
 #include <algorithm>
@@ -28,10 +28,10 @@ namespace nuice::am {
 class HostRelay;
 
 struct CoalescerOptions {
-  std::size_t buffer_bytes = 4096;  ///< Buffer of each destination in use; at most max_message_bytes().
+  std::size_t buffer_bytes = 4096;  ///< Buffer size per destination in use; at most max_message_bytes().
   double max_age_us = 0;            ///< 0: no limit.
-  /// With a relay items for other hosts take two hops (host_relay.hpp), and buffer_bytes is for all ranks of
-  /// a host together.
+  /// With a relay, items for other hosts take two hops (host_relay.hpp), and buffer_bytes is shared by all
+  /// ranks of a host.
   const HostRelay* relay = nullptr;
 };
 
@@ -42,8 +42,8 @@ class CoalescerBase {
   CoalescerBase& operator=(const CoalescerBase&) = delete;
   ~CoalescerBase();
 
-  /// Sends the waiting items for dst, or for all ranks. Progress as Endpoint::send. An error of a handler is
-  /// thrown when all items have been sent.
+  /// Sends the waiting items for dst, or for all ranks. Makes progress as Endpoint::send does. An error of a
+  /// handler is thrown after all items have been sent.
   void flush(Rank dst);
   void flush();
 
@@ -75,27 +75,27 @@ class CoalescerBase {
   std::size_t item_bytes_;
   std::size_t buffer_bytes_;
   const HostRelay* relay_;
-  std::vector<std::byte> parcel_;  // what goes to a host, while it is put together
+  std::vector<std::byte> parcel_;  // a message to a host, while it is assembled
   std::chrono::nanoseconds max_age_;
   std::chrono::steady_clock::time_point last_flush_;
 };
 
-/// A coalescer for one handler. The endpoint must be sealed, and outlive it. Items that it holds when it is
-/// destroyed are lost.
+/// A coalescer for one handler. The endpoint must be sealed, and must live as long as the coalescer. Items
+/// that the coalescer still holds when it is destroyed are lost.
 template <Argument A>
 class Coalescer : public CoalescerBase {
  public:
-  /// buffer_bytes must hold an item (with a relay an item, 4 bytes for each rank of the largest host, and 2
-  /// bytes more) and be at most max_message_bytes(). Throws Error invalid_argument otherwise; state before
-  /// seal().
+  /// buffer_bytes must hold an item and be at most max_message_bytes(). With a relay it must hold an item, 4
+  /// bytes for each rank of the largest host, and 2 more bytes. Throws Error invalid_argument otherwise, and
+  /// state before seal().
   Coalescer(Endpoint& endpoint, Handler<A> handler, CoalescerOptions options = {})
       : CoalescerBase(endpoint, handler.id, sizeof(A), options) {
     static_assert(wire_bytes<A> != 0, "count empty items instead of sending them");
     static_assert(alignof(A) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
   }
 
-  /// Adds an item for dst. If a full buffer is sent, progress is as in Endpoint::send. An error of a handler
-  /// that ran meanwhile is thrown when the item has been added.
+  /// Adds an item for dst. If this sends a full buffer, it makes progress as Endpoint::send does. An error of
+  /// a handler that ran meanwhile is thrown after the item has been added.
   [[gnu::always_inline]] void push(Rank dst, const A& item) {
     if (static_cast<std::size_t>(dst) >= buffers_.size() ||
         buffers_[static_cast<std::size_t>(dst)].next == buffers_[static_cast<std::size_t>(dst)].end)
@@ -108,8 +108,8 @@ class Coalescer : public CoalescerBase {
     buffer.next += sizeof(A);
   }
 
-  /// As push(dst, item(i)) for all i in 0 .. count - 1, but checks for room once per buffer. item must not
-  /// throw or use the endpoint.
+  /// Equals push(dst, item(i)) for all i in 0 .. count - 1, but checks for space once per buffer. item must
+  /// not throw or use the endpoint.
   template <typename Item>
   void push_all(Rank dst, std::size_t count, Item&& item) {
     static_assert(std::is_nothrow_invocable_r_v<A, Item&, std::size_t>, "item(i) must be noexcept");
@@ -130,9 +130,10 @@ class Coalescer : public CoalescerBase {
     }
   }
 
-  /// As push(dst(i), item(i)) for all i in 0 .. count - 1, in half the time or less: it finds the places of
-  /// many items before it writes any, because a processor that alternates between the two waits for memory at
-  /// every item. dst and item must not throw or use the endpoint; dst(i) may be called twice.
+  /// Equals push(dst(i), item(i)) for all i in 0 .. count - 1, in half the time or less. It finds the places
+  /// of many items before it writes any, because a processor that alternates between finding and writing
+  /// waits for memory at every item. dst and item must not throw or use the endpoint; dst(i) may be called
+  /// twice.
   template <typename Dst, typename Item>
   void push_each(std::size_t count, Dst&& dst, Item&& item) {
     static_assert(std::is_nothrow_invocable_r_v<Rank, Dst&, std::size_t>, "dst(i) must be noexcept");

@@ -68,7 +68,7 @@ struct HandlerRow {
   bool is_call = false;
 };
 
-/// Throws Error mismatch: the handler does not take that number of bytes.
+/// Throws Error mismatch: the handler does not take this number of bytes.
 [[noreturn]] void wrong_size(const Context& context, std::size_t expected, std::size_t bytes, bool or_more);
 void send_result(const Context& context, CallId call, std::span<const std::byte> result);
 void send_failure(const Context& context, CallId call, const char* text);
@@ -102,7 +102,7 @@ struct MessageThunk {
   static void run_batch(void* function, Context& context, const std::byte* payload, std::size_t bytes);
 };
 
-/// f(Context&, std::span<const A>): all items of a batch at once.
+/// A handler f(Context&, std::span<const A>) that gets all items of a batch at once.
 template <Argument A, typename F>
 struct ItemsThunk {
   static_assert(std::invocable<F&, Context&, std::span<const A>>,
@@ -116,7 +116,7 @@ struct ItemsThunk {
     (*static_cast<F*>(function))(context, std::span<const A>(&item, 1));
   }
 
-  /// Without a copy if the payload is aligned, as on all transports except perhaps ucx.
+  /// Copies only if the payload is not aligned, which happens at most with ucx.
   static void run_batch(void* function, Context& context, const std::byte* payload, std::size_t bytes) {
     if (bytes % sizeof(A) != 0) [[unlikely]]
       wrong_size(context, sizeof(A), bytes, false);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two hops for small items on hosts with several ranks: a rank's items for all ranks of another host travel
+// Two hops for small items on hosts with several ranks. A rank's items for all ranks of another host are sent
 // as one message to one of these ranks, which distributes them inside its host.
 //
 //   am::HostRelay relay(ep, hosts);                                 // before seal(), with the same hosts on all ranks
 //   ep.seal();
 //   am::Coalescer<Cell> cells(ep, visit, {.relay = &relay});        // push, flush, quiesce as usual
 //
-// With n ranks on h hosts, a rank then fills h - 1 messages instead of n - 1, so messages are larger, and a
+// With n ranks on h hosts, a rank then fills h - 1 messages instead of n - 1. So messages are larger, and a
 // flush sends fewer buffers that are nearly empty. The distributing rank has the sender's position within the
-// host, so all ranks of a host do the same work. An item costs its bytes, and a message 4 bytes for each rank
-// of its host. The source that a handler sees is the rank that pushed the item, and replies go to that rank.
-// Items between two ranks keep their order; other messages between them may overtake items.
+// host, so all ranks of a host do the same amount of work. An item costs its bytes, and a message 4 bytes for
+// each rank of its host. Handlers see the rank that pushed the item as the source, and replies go to that
+// rank. Items between two ranks keep their order; other messages between them may overtake items.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +23,12 @@
 
 namespace nuice::am {
 
-/// One object serves all coalescers of an endpoint. It must outlive them and the last message.
+/// A relay for all coalescers of an endpoint. It must outlive them and the last message.
 class HostRelay {
  public:
   /// Registers a handler: construct it before seal(), in the same order on every rank. seal() throws Error
-  /// mismatch if hosts differ. Throws Error invalid_argument if the number of ranks in hosts is not the
-  /// endpoint's.
+  /// mismatch if hosts differ between ranks. Throws Error invalid_argument if hosts and endpoint have
+  /// different numbers of ranks.
   HostRelay(Endpoint& endpoint, const Hosts& hosts);
   HostRelay(const HostRelay&) = delete;
   HostRelay& operator=(const HostRelay&) = delete;
@@ -42,13 +42,13 @@ class HostRelay {
 
  private:
   friend class CoalescerBase;
-  /// Header of a message to a host. The bytes for each of its ranks follow, as 4-byte numbers, and then the
-  /// items.
+  /// The header of a message to a host. The bytes for each of the host's ranks follow, as 4-byte numbers, and
+  /// then the items.
   struct Batches {
     std::uint16_t handler;
   };
   std::size_t host_of(Rank rank) const { return host_of_[static_cast<std::size_t>(rank)]; }
-  /// Header of items that the distributing rank passes on.
+  /// The header of items that the distributing rank forwards.
   struct Dealt {
     Rank source;
     std::uint16_t handler;
@@ -58,8 +58,8 @@ class HostRelay {
   Endpoint& endpoint_;
   std::vector<std::size_t> host_of_;      // by rank
   std::vector<std::vector<Rank>> ranks_;  // by host
-  std::size_t own_place_ = 0;             // in its host
-  std::vector<std::uint32_t> sizes_;      // of the message that is dealt out
+  std::size_t own_place_ = 0;             // this rank's place in its host
+  std::vector<std::uint32_t> sizes_;      // sizes of the parts of the message that is being distributed
   Handler<Batches> handler_;
   Handler<Dealt> dealt_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many ranks in one process, for tests and simulation; and a decorator (chaos) that delays and refuses
-// messages as much as the guarantees of a transport allow.
+// Runs many ranks in one process, for tests and simulation. A decorator (chaos) delays and refuses messages
+// as much as the guarantees of a transport allow.
 //
 //   am::run_loopback({.num_ranks = 4}, [](std::unique_ptr<am::Transport> transport) {
 //     am::Endpoint ep(std::move(transport));  ...                       // the program of one rank
@@ -24,15 +24,15 @@ struct LoopbackOptions {
   /// run at the same time.
   bool concurrent = false;
   std::uint64_t seed = 0;
-  /// Lets this number of consecutive ranks share an imaginary host, so that quiesce() counts inside and
+  /// The number of consecutive ranks that share an imaginary host, so that quiesce() counts inside and
   /// between hosts, as over MPI with shared memory; 0: quiesce() uses reductions.
   Rank ranks_per_host = 0;
-  std::size_t ring_bytes = 1U << 17;  ///< For each ordered pair of ranks; a power of two, at least 1024.
+  std::size_t ring_bytes = 1U << 17;  ///< Per ordered pair of ranks; a power of two, at least 1024.
 };
 
-/// Runs the program once for every rank, each in a thread, and returns when all have ended. If ranks fail,
-/// throws the exception of the lowest one; the others are stopped in their next wait with Error state. Throws
-/// Error state also in a deadlock (not if concurrent).
+/// Runs the program once per rank, each in a thread, and returns when all have ended. If ranks fail, throws
+/// the exception of the lowest one; the others are stopped in their next wait with Error state. Also throws
+/// Error state in a deadlock, unless concurrent.
 void run_loopback(const LoopbackOptions& options,
                   const std::function<void(std::unique_ptr<Transport>)>& program);
 
@@ -44,8 +44,8 @@ struct ChaosOptions {
   double starve = 0.2;   ///< Probability that try_send refuses.
 };
 
-/// A transport that delays messages, so that messages of different pairs of ranks overtake each other (never
-/// those of one pair), and refuses sends without need. Deterministic for a seed.
+/// Returns a transport that delays messages, so that messages of different pairs of ranks overtake each other
+/// (never those of one pair), and that refuses sends without need. Deterministic for a seed.
 std::unique_ptr<Transport> with_chaos(std::unique_ptr<Transport> transport, const ChaosOptions& options = {});
 
 }  // namespace nuice::am

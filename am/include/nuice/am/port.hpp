@@ -8,7 +8,7 @@
 //   port.rearm();              // next generation: the sender uses ref.next(), or gets the new ref()
 //
 // The port counts bytes. It is open from open_port() or rearm() until the count is reached, then closed. A
-// put that is late, early (for a generation that is not armed yet) or too large is an error at the receiver
+// put that is late, early (for a generation that is not armed yet) or too large is an error on the receiver
 // and writes nothing. Overlapping puts are not detected.
 //
 // Data below the transport's bulk size travels inside messages and is copied once at each end; larger data
@@ -25,19 +25,20 @@
 
 namespace nuice::am {
 
-/// Names one generation of a port. Can be sent in messages.
+/// Names one generation of a port. It can be sent in messages.
 struct PortRef {
   Rank rank = no_rank;
   std::uint32_t id = 0;
   std::uint64_t generation = 0;
-  /// The reference to the port after the next rearm().
+  /// Returns the reference to the port after the next rearm().
   PortRef next() const { return {rank, id, generation + 1}; }
 };
 
 /// The owner's handle. It must not outlive its endpoint. The destructor closes the port, which makes every
 /// later put an error. It makes progress until accepted data has arrived, so that the memory may be freed
-/// afterwards; an exception of a handler is thrown by the next call that makes progress. Inside a handler the
-/// destructor cannot wait: if bulk data is in flight, the port's memory must stay until the next quiesce().
+/// afterwards. An exception of a handler is thrown by the next call that makes progress. Inside a handler the
+/// destructor cannot wait: if bulk data is in flight, the port's memory must stay valid until the next
+/// quiesce().
 class Port {
  public:
   Port(Port&& other) noexcept : core_(std::exchange(other.core_, nullptr)), id_(other.id_) {}
@@ -49,12 +50,13 @@ class Port {
   ~Port();
 
   PortRef ref() const;
-  /// All expected bytes of this generation have arrived (on_complete has run, or is about to in this poll).
+  /// Whether all expected bytes of this generation have arrived (on_complete has run, or is about to in this
+  /// poll).
   bool complete() const;
-  /// Bytes still to come.
+  /// Returns the bytes still to come.
   Bytes missing() const;
-  /// Opens the next generation, on the same memory and count. Allowed in handlers, on_complete included. Throws
-  /// Error state while the current one is incomplete.
+  /// Opens the next generation, with the same memory and count. Allowed in handlers, including on_complete.
+  /// Throws Error state while the current generation is incomplete.
   void rearm();
   /// Opens the next generation with another count.
   void rearm(Bytes expected_bytes);

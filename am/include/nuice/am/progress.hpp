@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Progress for a rank that computes and does not poll (002 s.4.4: polling against interrupts).
+// Makes progress for a rank that computes and does not poll (002 s.4.4: polling against interrupts).
 //
 // The first choice is polling: poll_every, or poll() in the loop. If that is not possible, use Interruptible:
-// a sender on the same host raises a signal in the computing rank, which receives the messages and continues;
-// it costs nothing while none arrive. The last resort is ProgressThread, for transports without a doorbell:
-// it needs MPI_THREAD_MULTIPLE, and takes time from the rank if no core is idle.
+// a sender on the same host raises a signal in the computing rank, which receives the messages and continues.
+// It costs nothing while no messages arrive. The last resort is ProgressThread, for transports without a
+// doorbell. It needs MPI_THREAD_MULTIPLE, and takes time from the rank if no core is idle.
 #pragma once
 
 #include <atomic>
@@ -17,19 +17,21 @@
 namespace nuice::am {
 
 /// While the object exists, messages from ranks of the same host (transport shm; loop-back) run their
-/// handlers at once, between any two instructions of the thread that made it. So use data that handlers touch
-/// only under a Mask, and allocate memory under one if handlers allocate or throw. Endpoint's own calls mask
-/// themselves. An error in a handler is kept, and the next poll() throws it.
+/// handlers at once, between any two instructions of the thread that made it. So access data that handlers
+/// use only under a Mask, and allocate memory only under a Mask if handlers allocate or throw. Endpoint's own
+/// calls mask themselves. An error in a handler is kept, and the next poll() throws it.
 ///
-/// The following wait for the next poll as usual: messages from other hosts; puts (the sender of bulk data
-/// stays in put() until this rank polls), results of calls and level marks, and later messages of the same
-/// rank; and messages of a handler that find no room at their receiver, or go to another host. The latter are
-/// kept in memory set aside for four of the largest messages; while less than one of these is free, no more
-/// messages are received. The endpoint may allocate only if a handler sends more than one largest message,
-/// all items of a batch together.
+/// Other messages wait for the next poll as usual:
+/// * messages from other hosts;
+/// * puts (the sender of bulk data stays in put() until this rank polls), results of calls and level marks,
+///   and later messages of the same rank;
+/// * messages of a handler that find no room at their receiver, or go to another host. They are kept in
+///   memory reserved for four of the largest messages. While this memory has no room for another largest
+///   message, no more messages are received. The endpoint may allocate only if a handler sends more than one
+///   largest message, counting all items of a batch.
 ///
-/// The signal's action is set at the first use and stays. SIGURG is ignored by default, so a late one does no
-/// harm.
+/// The signal's action is set at the first use and stays. SIGURG is ignored by default, so a late signal does
+/// no harm.
 class Interruptible {
  public:
   /// Throws Error not_applicable if the transport has no doorbell, state if another one or a ProgressThread is active.
@@ -42,8 +44,8 @@ class Interruptible {
   EndpointCore& core_;
 };
 
-/// Blocks interrupts and the progress thread while it exists; messages that arrived meanwhile are handled
-/// when the last mask is destroyed. Masks may be nested. Costs a few nanoseconds, and nothing if neither is
+/// Blocks interrupts and the progress thread while it exists. Messages that arrive meanwhile are handled when
+/// the last mask is destroyed. Masks may be nested. A mask costs a few nanoseconds, and nothing if neither is
 /// in use.
 class Mask {
  public:
@@ -56,10 +58,9 @@ class Mask {
   EndpointCore& core_;
 };
 
-/// While the object exists, a thread polls every `period`. Handlers run in that thread, one at a time and
-/// never while the rank
-/// is inside a call of the endpoint or holds a Mask. Throws Error not_applicable if MPI does not offer
-/// MPI_THREAD_MULTIPLE, state as above.
+/// While the object exists, a thread polls every `period`. Handlers run in that thread, one at a time, and
+/// never while the rank is inside a call of the endpoint or holds a Mask. Throws Error not_applicable if MPI
+/// does not offer MPI_THREAD_MULTIPLE, and state as Interruptible does.
 class ProgressThread {
  public:
   explicit ProgressThread(Endpoint& endpoint,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The interface of a transport of active messages. Programs use Endpoint (endpoint.hpp); this header is for
-// those that select or write a transport: nuice/mpi/am.hpp (mpi, ucx, shm), nuice/am/loopback.hpp (many ranks
-// in one process).
+// programs that select or implement a transport. See nuice/mpi/am.hpp (mpi, ucx, shm) and
+// nuice/am/loopback.hpp (many ranks in one process).
 //
 // A transport keeps the order of messages between two ranks, loses none, and never blocks.
 #pragma once
@@ -43,13 +43,14 @@ static_assert(sizeof(Header) == 8);
 
 enum class ReduceOp { sum, max };
 
-/// The transport cannot continue (MPI failed; another rank of a loop-back run threw), so waiting calls throw.
+/// An error after which the transport cannot continue (MPI failed; another rank of a loop-back run threw).
+/// Waiting calls throw it.
 class TransportError : public Error {
  public:
   using Error::Error;
 };
 
-/// The endpoint makes it; a transport delivers messages to it.
+/// Receives messages for an endpoint, which makes it; a transport delivers messages to it.
 class Inbox {
  public:
   explicit Inbox(EndpointCore& core) : core_(core) {}
@@ -58,10 +59,10 @@ class Inbox {
   /// size.
   void deliver(Rank src, Header header, const std::byte* payload);
   /// Whether such a message may be delivered inside a signal handler. False for internal messages, whose
-  /// handlers may allocate and call the transport, and while no memory is set aside for the messages that the
+  /// handlers may allocate and call the transport, and while no memory is reserved for the messages that the
   /// handler sends.
   bool takes_in_signal(Header header) const;
-  /// Bulk data of start_bulk_receive has arrived.
+  /// Called when bulk data of start_bulk_receive has arrived.
   void bulk_arrived(std::uint64_t cookie);
 
   EndpointCore& core() const { return core_; }  ///< Internal to the library.
@@ -85,8 +86,8 @@ class Transport {
   virtual std::size_t max_message_bytes() const = 0;
 
   /// Sends a message to another rank; the payload is `a` followed by `b`. Returns false if there is no credit
-  /// or room: poll, and make the same call again later. Copies the payload if it needs it longer. Makes no
-  /// progress and runs no handler.
+  /// or room: poll, and repeat the call later. Copies the payload if it needs it longer. Makes no progress
+  /// and runs no handler.
   virtual bool try_send(Rank dst, Header header, std::span<const std::byte> a,
                         std::span<const std::byte> b) = 0;
 
@@ -94,22 +95,23 @@ class Transport {
   /// number.
   virtual int poll(Inbox& inbox, int limit) = 0;
 
-  /// The ring to a rank of the same host; sends to that rank then use it instead of try_send. Null if there
-  /// is none.
+  /// Returns the ring to a rank of the same host; sends to that rank then use it instead of try_send. Null if
+  /// there is none.
   virtual RingProducer* ring_to(Rank) { return nullptr; }
 
   /// Whether there are more runnable ranks than cores; waiting loops then yield the core at once.
   virtual bool oversubscribed() const { return false; }
-  /// Waiting loops call it when they have found nothing to do for a while.
+  /// Called by waiting loops when they have found nothing to do for a while.
   virtual void yield();
-  /// Used instead if ranks outnumber cores: sleeps until a rank of this host sends to this one or wakes it,
-  /// or the time is over. is_ready() tells whether another reason to wake up has arrived. Returns false if it
-  /// cannot sleep.
+  /// Called instead of yield() if ranks outnumber cores: sleeps until a rank of this host sends to this rank
+  /// or wakes it, or the time is over. is_ready() returns whether there is another reason to wake up. Returns
+  /// false if it cannot sleep.
   virtual bool sleep(double /*seconds*/, const std::function<bool()>& /*is_ready*/) { return false; }
 
-  /// The size from which bulk transfer pays. A transport may be able to move bulk data without a copy.
+  /// Returns the size from which bulk transfer pays. A transport may be able to move bulk data without a
+  /// copy.
   virtual std::size_t bulk_min_bytes() const { return SIZE_MAX; }
-  /// Starts to send; data must stay untouched until bulk_sent(key). Returns the key that the receiver needs.
+  /// Starts to send; data must stay unchanged until bulk_sent(key). Returns the key that the receiver needs.
   virtual std::uint64_t start_bulk_send(Rank dst, std::span<const std::byte> data);
   virtual bool bulk_sent(std::uint64_t key);
   /// Whether bulk data is in flight to this rank.
@@ -118,29 +120,30 @@ class Transport {
   virtual void start_bulk_receive(Rank src, std::uint64_t key, std::span<std::byte> data,
                                   std::uint64_t cookie);
 
-  /// Collective; one at a time: start on every rank, then test until true. Runs no handler. At most max_reduced values.
+  /// Collective; one at a time: start on every rank, then test until true. Runs no handler. At most
+  /// max_reduced values.
   static constexpr std::size_t max_reduced = 8;
   virtual void start_reduce(ReduceOp op, std::span<const std::int64_t> values) = 0;
   virtual bool test_reduce(std::span<std::int64_t> result) = 0;
 
-  /// The detector that quiesce() uses if ranks of a host share memory (am/src/am/transport/termination.hpp);
-  /// null: it uses reductions. The same on all ranks.
+  /// Returns the detector that quiesce() uses if ranks of a host share memory
+  /// (am/src/am/transport/termination.hpp). Null: it uses reductions. The same on all ranks.
   virtual TerminationDetector* termination_detector() { return nullptr; }
 
   /// Whether another thread may make these calls, one at a time (ProgressThread).
   virtual bool allows_threads() const { return false; }
 
-  /// The ranks known to have died; none if the transport cannot detect it. Waiting calls ask about every
-  /// millisecond.
+  /// Returns the ranks known to have died; empty if the transport cannot detect it. Waiting calls ask about
+  /// every millisecond.
   virtual std::vector<Rank> dead_ranks() { return {}; }
-  /// Whether the process that started this rank has ended, so that nothing will end this rank.
+  /// Whether the process that started this rank has ended, so that no launcher will end this rank.
   virtual bool is_orphan() const { return false; }
 
-  /// Delivery to a rank that computes. arm_doorbell(signal): from now on, ranks that send to this rank raise
-  /// the signal in the calling thread; false if this transport cannot do so. rearm_doorbell(): call it after
-  /// a signal, before the last look at the rings. poll_from_signal(): as poll, but only messages that are
-  /// safe inside a signal handler; a message that Inbox::takes_in_signal refuses waits for poll(), and so do
-  /// those behind it.
+  /// Delivery to a rank that computes. After arm_doorbell(signal), ranks that send to this rank raise the
+  /// signal in the calling thread; it returns false if this transport cannot do so. Call rearm_doorbell()
+  /// after a signal, before the last look at the rings. poll_from_signal() works like poll, but delivers only
+  /// messages that are safe inside a signal handler. A message that Inbox::takes_in_signal refuses waits for
+  /// poll(), and so do the messages after it.
   virtual bool arm_doorbell(int /*signal*/) { return false; }
   virtual void rearm_doorbell() {}
   virtual void disarm_doorbell() {}

@@ -31,18 +31,18 @@ class World {
                  const am::EndpointOptions& endpoint_options = {});
   World(World&&) noexcept;
   World& operator=(World&&) noexcept;
-  /// As free(), unless MPI is finalized.
+  /// Calls free(), unless MPI is finalized.
   ~World();
 
   std::string transport_name() const;
 
-  /// Collective. As Exchanger::sources, by a method listed in nuice/mpi/discover.hpp, equal on all ranks;
-  /// "auto" is am_count. The watchdog covers only the methods with active messages. Throws also Error
+  /// Collective. Like Exchanger::sources, by a method listed in nuice/mpi/discover.hpp, equal on all ranks;
+  /// "auto" is am_count. The watchdog covers only the methods with active messages. Also throws Error
   /// invalid_argument for an unknown method.
   std::vector<Partner> sources(std::span<const Partner> destinations, std::string_view way = "auto");
 
-  /// Collective. As Exchanger::bind, but Lock::rma is possible too. It makes a window of 8 bytes per rank; if
-  /// the network has no atomic operations, the receiver must call MPI from time to time. Throws also Error
+  /// Collective. Like Exchanger::bind, but also allows Lock::rma, which makes a window of 8 bytes per rank.
+  /// If the network has no atomic operations, the receiver must call MPI from time to time. Also throws Error
   /// mpi, and not_applicable for Lock::rma with WhenBusy::list.
   Exchange bind(std::span<const Partner> destinations, std::span<const Partner> sources,
                 std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive,

@@ -25,7 +25,8 @@ std::vector<Rank> Deaths::ranks() {
   std::vector<Rank> dead = neighbours_->dead_ranks();
   if (!mpi_tells_) return dead;
   int flag = 0;
-  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);  // lets the news in
+  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);  // lets MPI learn of
+                                                                                     // deaths
   const std::vector<Rank> known = nuice::mpi::dead_ranks(comm_);
   dead.insert(dead.end(), known.begin(), known.end());
   return dead;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI calls whose errors end the transport, reductions in the background, and what the layers on MPI share.
+// MPI calls whose errors end the transport, reductions in the background, and parts shared by the layers on
+// MPI.
 #pragma once
 
 #include <mpi.h>
@@ -33,7 +34,7 @@ bool allows_threads();
 
 class Neighbours;
 
-/// Those that MPI knows of (mpi/failure.hpp) and those whose processes on this host are gone.
+/// The dead ranks that MPI knows of (mpi/failure.hpp), and ranks whose processes on this host have ended.
 class Deaths {
  public:
   Deaths(const Communicator& comm, std::shared_ptr<Neighbours> neighbours);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Picks and makes the transport.
+// Chooses and makes the transport.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -89,7 +89,7 @@ std::unique_ptr<Transport> connect(MPI_Comm parent, const Options& options) {
   const Communicator& comm = *duplicate;
   all_or_none(comm, [&] { check(options); });
   check_equal(comm, options);
-  // All have come by now. What follows blocks, and MPI has no other form of it.
+  // All ranks have arrived. The following calls block; MPI has no nonblocking form of them.
   Guard guard(comm.rank(), options.watchdog_s);
   const Guard::Call call(guard, "connect()");
   auto host = std::make_unique<Host>(comm);

@@ -12,10 +12,10 @@ namespace nuice::am::mpi {
 namespace {
 
 constexpr auto look_every = std::chrono::milliseconds(50);
-/// A call that the dead had part in may still end.
+/// A call in which a dead rank took part may still end.
 constexpr double after_a_death_s = 0.2;
 constexpr double orphan_patience_s = 2;
-/// The whole process may have been stopped.
+/// A longer gap means that the whole process was stopped.
 constexpr double most_between_looks_s = 0.1;
 
 double now_s() {

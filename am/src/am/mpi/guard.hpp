@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For calls of MPI that block, have no other form, and may never end when a rank has died: what makes windows and
-// communicators, and one-sided operations. No Error can come out of them.
+// A guard for MPI calls that block, have no other form, and may never end if a rank has died: those that make
+// windows and communicators, and one-sided operations. They cannot end with an Error.
 //
 //   Guard guard(rank, watchdog_s);
-//   guard.watch(neighbours);                          // from here on deaths on this host are seen too
-//   const Guard::Call call(guard, "MPI_Win_flush");   // until the end of its life
+//   guard.watch(neighbours);                          // detects deaths on this host from now on
+//   const Guard::Call call(guard, "MPI_Win_flush");   // until it is destroyed
 //   MPI_Win_flush(...);
 //
-// A thread checks whether the same call is still active. When it has been for watchdog_s (0: no limit), or for a moment and a
-// neighbour is dead, or for two seconds and the launcher is gone, the process ends, exit code 1, and says on stderr
-// what the Error would have said. Every MPI program that has lost a rank ends like this in the end; without it, it would not end.
-// Cost of a call: two stores. The thread looks 20 times a second.
+// A thread checks how long the same call has been active. The process ends with exit code 1 after watchdog_s
+// (0: never), after a moment if a neighbour is dead, and after two seconds if the launcher is gone. It prints
+// on stderr the text that an Error would have had. Without the guard the process would never end. Cost of a
+// call: two stores. The thread checks 20 times per second.
 #pragma once
 
 #include <atomic>
@@ -32,12 +32,12 @@ class Guard {
   Guard& operator=(const Guard&) = delete;
   ~Guard();
 
-  /// Not inside a Call of another thread. It looks at a copy.
+  /// Must not be called inside a Call of another thread. The guard copies the neighbours.
   void watch(const Neighbours& neighbours);
 
   class Call {
    public:
-    /// name: of a literal.
+    /// name: a string literal.
     Call(Guard& guard, const char* name) : guard_(guard) {
       guard_.name_.store(name, std::memory_order_relaxed);
       guard_.count_.fetch_add(1, std::memory_order_release);
@@ -58,7 +58,7 @@ class Guard {
   const double watchdog_s_;
   std::atomic<std::uint64_t> count_ = 0;  // odd: inside a call
   std::atomic<const char*> name_ = "";
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // protects the members below
   std::condition_variable ends_;
   bool has_ended_ = false;
   std::optional<Neighbours> neighbours_;

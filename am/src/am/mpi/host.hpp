@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ranks that share this rank's host, how many cores they have together, and whether they still live.
+// The ranks that share this rank's host, the number of their cores, and whether they are alive.
 #pragma once
 
 #include <mpi.h>
@@ -20,14 +20,13 @@ struct Host {
   Host& operator=(const Host&) = delete;
   ~Host();
 
-  MPI_Comm comm = MPI_COMM_NULL;     // the ranks of this host
-  MPI_Comm leaders = MPI_COMM_NULL;  // the first rank of each host; null elsewhere
-  std::vector<std::uint32_t>
-      host_of;  // by rank in the parent: position of its host's first rank among the leaders
+  MPI_Comm comm = MPI_COMM_NULL;       // the ranks of this host
+  MPI_Comm leaders = MPI_COMM_NULL;    // the first rank of each host; null on other ranks
+  std::vector<std::uint32_t> host_of;  // by rank in the parent: its host's place in `leaders`
   std::size_t num_hosts = 0;
-  std::vector<Rank> ranks;           // their ranks in the parent, by rank in comm
+  std::vector<Rank> ranks;           // the ranks of this host in the parent, by rank in comm
   Rank me = 0;                       // this rank in comm
-  bool oversubscribed = false;       // more ranks than cores that they may run on
+  bool oversubscribed = false;       // more ranks than cores on which they may run
   bool largest_has_several = false;  // some host has two ranks or more; equal on all ranks
   std::shared_ptr<Neighbours> neighbours;
 };

@@ -15,14 +15,16 @@ namespace {
 constexpr int message_tag = 0;
 constexpr int first_bulk_tag = 1;
 constexpr std::size_t num_slots = 32;
-/// Messages of this size (with header) have slots of their own: one rank that computes takes at most its credits of them.
+/// Messages up to this size (with header) have slots of their own, because messages to a rank that computes
+/// may occupy as many slots as there are credits.
 constexpr std::size_t small_bytes = 128;
 constexpr std::size_t num_small_slots = 256;
-/// From here on a transfer of its own costs less than two copies.
+/// From this size on a separate transfer costs less than two copies.
 constexpr std::size_t bulk_min = 16384;
 constexpr std::size_t chunk_bytes = std::size_t{1} << 30;  // MPI counts with int
 
-/// Lets go of a send; whether MPI is still at work on it. No rank may wait for one that does not answer.
+/// Frees the request of a send. Returns whether MPI still uses its buffer. It must not wait, because the
+/// receiver may not answer any more.
 bool give_up(MPI_Request& request) {
   if (request == MPI_REQUEST_NULL) return false;
   int done = 0;
@@ -45,14 +47,14 @@ SendSlots::~SendSlots() {
   if (in_use) (void)memory_.release();  // left to MPI
 }
 
-/// Whether MPI has let go of the slot.
+/// Whether MPI no longer uses the slot.
 bool SendSlots::is_free(Slot& slot) {
   int done = 1;
   if (slot.request != MPI_REQUEST_NULL) must(MPI_Test(&slot.request, &done, MPI_STATUS_IGNORE), "MPI_Test");
   return done != 0;
 }
 
-// In turn, so that the oldest send is asked.
+// Uses slots cyclically, so that the oldest send is tested.
 SendSlots::Slot* SendSlots::free() {
   if (order_ == Order::same_first && is_free(slots_[last_])) return &slots_[last_];
   const std::size_t oldest = last_ + 1 == slots_.size() ? 0 : last_ + 1;
@@ -87,8 +89,8 @@ PointToPoint::PointToPoint(MPI_Comm parent, const Options& options, const Host& 
   }
 }
 
-// After a quiesce() nothing is in flight but receives and, at most, credits. After an error there may be; MPI then
-// keeps its buffers, because no rank may wait for one that does not answer.
+// After a quiesce() only receives and, at most, credits are in flight. After an error there may be other
+// messages. MPI then keeps its buffers, because this rank must not wait for a rank that does not answer.
 PointToPoint::~PointToPoint() {
   if (is_finalized()) return;
   for (MPI_Request& request : receives_) {
@@ -219,7 +221,7 @@ void PointToPoint::poll_bulk(Inbox& inbox) {
     if (done == 0) continue;
     const std::uint64_t cookie = bulk_receives_[i].cookie;
     bulk_receives_.erase(bulk_receives_.begin() + static_cast<std::ptrdiff_t>(i));
-    inbox.bulk_arrived(cookie);  // may throw, and may start others
+    inbox.bulk_arrived(cookie);  // may throw, and may start other receives
     return;
   }
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Transport "mpi": MPI point to point.
 //
-// Receiving: a ring of persistent receives from any source. They match in the order in which they were started, so
-// only the head has to be tested: 18 ns for an empty poll where MPI_Testany over 64 takes 80 to 526 ns, and 25-45 %
-// more messages than with MPI_Iprobe.
-// Sending: MPI_Isend from a slot. MPI_Send would wait for the receiver where the MPI has no room (Open MPI 5 in shared
-// memory: for the 64th message of 16 bytes that a computing rank has not taken), and no handlers would run meanwhile. Of small
-// messages, a flood and a round trip take equally long with both; a flood of 1 KiB takes 0.9 us a message with MPI_Send, 0.3
-// with MPI_Isend.
-// Credits: a rank may have `credits` messages in flight to another. The receiver gives them back in the header of
-// whatever it sends there, or in a message of their own when half are due.
+// Receiving: a ring of persistent receives from any source. They match in the order in which they were
+// started, so only the first is tested. An empty poll takes 18 ns; MPI_Testany over 64 receives takes 80 to
+// 526 ns. It receives 25-45 % more messages per second than MPI_Iprobe.
+// Sending: MPI_Isend from a slot. MPI_Send would wait for the receiver if MPI has no room (Open MPI 5 in
+// shared memory: for the 64th message of 16 bytes to a computing rank), and no handlers would run meanwhile.
+// For small messages both take equally long, in a flood and in a round trip. A flood of 1 KiB takes 0.9 us
+// per message with MPI_Send, 0.3 us with MPI_Isend.
+// Credits: a rank may have `credits` messages in flight to another rank. The receiver returns credits in the
+// header of its next message to the sender, or, when half of them are due, in a separate message.
 // Bulk data: MPI_Isend and MPI_Irecv between the user's buffers, with a tag for each transfer.
 #pragma once
 
@@ -29,22 +29,23 @@
 
 namespace nuice::am::mpi {
 
-/// Messages that MPI may still read.
+/// Buffers of messages that MPI may still read.
 class SendSlots {
  public:
   struct Slot {
     MPI_Request request = MPI_REQUEST_NULL;
     std::byte* bytes = nullptr;
   };
-  /// same_first: the slot of the last send again, if that is over. Sends of some hundred bytes are over when MPI_Isend returns (Open MPI), and
-  /// the slot is in the cache: 81 ns a message in a flood of 8 bytes in turn, 78 with the same. Larger ones are not, and being asked costs: 240
-  /// and 280 ns with 1 KiB.
+  /// same_first: tries the slot of the last send first. Sends of some hundred bytes are complete when
+  /// MPI_Isend returns (Open MPI), and that slot is in the cache: a flood of 8 bytes takes 78 ns per message,
+  /// with in_turn 81 ns. Larger sends are not complete by then, and the test costs time: with 1 KiB in_turn
+  /// takes 240 ns, same_first 280 ns.
   enum class Order { in_turn, same_first };
   SendSlots(std::size_t slots, std::size_t slot_bytes, Order order);
   ~SendSlots();
   SendSlots(const SendSlots&) = delete;
   SendSlots& operator=(const SendSlots&) = delete;
-  /// Null while MPI needs all of them.
+  /// Returns a free slot; null if MPI uses all of them.
   Slot* free();
 
  private:
@@ -53,7 +54,7 @@ class SendSlots {
   Order order_;
   std::unique_ptr<std::byte[]> memory_;
   std::vector<Slot> slots_;
-  std::size_t last_ = 0;  // given out
+  std::size_t last_ = 0;  // used last
 };
 
 class PointToPoint : public Transport {
@@ -86,7 +87,7 @@ class PointToPoint : public Transport {
   bool is_orphan() const override { return deaths_.is_orphan(); }
 
  private:
-  /// Credits that are given back in a message of their own.
+  /// A separate message that returns credits.
   struct CreditSend {
     MPI_Request request = MPI_REQUEST_NULL;
     Header header;
@@ -114,8 +115,7 @@ class PointToPoint : public Transport {
   std::vector<int> owed_;     // credits to give back, by source
   SendSlots small_slots_;
   SendSlots slots_;
-  std::deque<CreditSend>
-      credit_sends_;  // at most two for each rank: it has no more credits than those give back
+  std::deque<CreditSend> credit_sends_;  // at most two per rank, which return all its credits
   int max_tag_ = 0;
   std::uint64_t next_key_ = 0;
   std::map<std::uint64_t, std::vector<MPI_Request>> bulk_sends_;

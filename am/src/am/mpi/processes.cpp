@@ -22,13 +22,14 @@ namespace {
 
 constexpr std::size_t looks_per_call = 8;
 
-/// Of this process's own, that may be open here.
+/// Returns how many of this process's files may be used here.
 std::size_t most_files() {
   rlimit limit = {};
   return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? static_cast<std::size_t>(limit.rlim_cur) / 4 : 0;
 }
 
-/// One file for a process, however many endpoints watch it. Null where there is none.
+/// Returns the file for a process. It is shared by all endpoints that watch the process; null if there is
+/// none.
 std::shared_ptr<const EndOfProcess> end_of(const Process& process) {
 #ifdef SYS_pidfd_open
   static std::mutex mutex;
@@ -40,7 +41,7 @@ std::shared_ptr<const EndOfProcess> end_of(const Process& process) {
   const long file = syscall(SYS_pidfd_open, static_cast<pid_t>(process.number), 0);
   if (file < 0) return nullptr;
   auto end = std::make_shared<const EndOfProcess>(static_cast<int>(file));
-  if (!is_alive(process)) return nullptr;  // the file may be a later one's
+  if (!is_alive(process)) return nullptr;  // the file may belong to a later process
   known = end;
   return end;
 #else
@@ -63,7 +64,7 @@ Process this_process() {
 bool is_alive(const Process& process) {
   if (kill(static_cast<pid_t>(process.number), 0) != 0 && errno == ESRCH) return false;
   const auto state = core::process_state(process.number);
-  if (!state) return true;  // unknown, or it has gone since: the next look will tell
+  if (!state) return true;  // unknown, or ended just now: the next check will find out
   return state->letter != 'Z' && state->letter != 'X' && state->begun == process.begun;
 }
 
@@ -90,7 +91,8 @@ void Neighbours::look_at_ends() {
     const std::size_t num = std::min(files.size(), watched_.size() - from);
     for (std::size_t i = 0; i < num; ++i) {
       const Watched& watched = watched_[from + i];
-      files[i] = {watched.end && !watched.is_dead ? watched.end->file() : -1, POLLIN, 0};  // -1: passed over
+      files[i] = {watched.end && !watched.is_dead ? watched.end->file() : -1, POLLIN, 0};  // -1: ignored by
+                                                                                           // poll()
     }
     if (poll(files.data(), num, 0) <= 0) continue;
     for (std::size_t i = 0; i < num; ++i)

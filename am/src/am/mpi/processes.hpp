@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether the processes of other ranks of this host still live. The system knows at once, whatever MPI does.
+// Checks whether the processes of other ranks of this host are alive. The system knows at once, regardless of
+// MPI.
 #pragma once
 
 #include <sys/types.h>
@@ -13,19 +14,20 @@
 
 namespace nuice::am::mpi {
 
-/// Told apart from a later one that gets the same number.
+/// Identifies a process, also if a later process gets the same number.
 struct Process {
   std::int64_t number = 0;
-  std::int64_t begun = 0;       // when, in ticks since the system was started
-  std::int64_t name_space = 0;  // in which the number counts
+  std::int64_t begun = 0;       // start time in ticks since the system was started
+  std::int64_t name_space = 0;  // the name space in which the number counts
   bool operator==(const Process&) const = default;
 };
 
 Process this_process();
-/// False when it is gone, or waits for its parent to ask how it ended. In this process's name space.
+/// Returns false if the process has ended, even if its parent has not yet collected its status. For processes
+/// in this name space.
 bool is_alive(const Process& process);
 
-/// Of a process, from the system (pidfd_open(2)): can be read from when it has ended.
+/// A file of the system for a process (pidfd_open(2)), which becomes readable when the process has ended.
 class EndOfProcess {
  public:
   explicit EndOfProcess(int file) : file_(file) {}
@@ -40,19 +42,20 @@ class EndOfProcess {
 
 class Neighbours {
  public:
-  /// processes[i] is that of ranks[i]. Those in another name space of processes (containers) are not watched.
+  /// processes[i] belongs to ranks[i]. Processes in another name space (containers) are not watched.
   Neighbours(const std::vector<Rank>& ranks, const std::vector<Process>& processes);
-  /// Those that have gone. Some 2 us for a host of 64 ranks. Where the system does not tell by files (before Linux 5.3, or too few of
-  /// them), a call looks at some of the processes only, the next at others: 5 to 30 us each.
+  /// Returns the ranks whose processes have ended. Takes about 2 us for a host of 64 ranks. If the system
+  /// offers no files for this (before Linux 5.3, or too few of them), each call checks only some of the
+  /// processes, the next call others: 5 to 30 us per call.
   const std::vector<Rank>& dead_ranks();
-  /// Whether the parent of this process is gone.
+  /// Whether the parent of this process has ended.
   bool is_orphan() const;
 
  private:
   struct Watched {
     Rank rank;
     Process process;
-    std::shared_ptr<const EndOfProcess> end;  // null: is_alive() has to be asked
+    std::shared_ptr<const EndOfProcess> end;  // null: is_alive() must be called
     bool is_dead = false;
   };
   void note_death(Watched& watched);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What transport "ucx" needs from MPI: addresses, reductions, and dead ranks.
+// What transport "ucx" needs from MPI: addresses, reductions and dead ranks.
 #pragma once
 
 #include "am/mpi/call.hpp"

@@ -20,12 +20,12 @@ std::size_t ring_bytes_for(const Options& options) {
   return std::bit_ceil(4 * (options.max_message_bytes + 2 * sizeof(Header)));
 }
 
-/// Keys of the remote transport are numbers counted up from 0.
+/// Marks keys of direct copies. Keys of the remote transport count up from 0.
 constexpr std::uint64_t copied_directly = std::uint64_t{1} << 63;
 
 std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
 
-/// Above, quiesce() goes by reductions: a wave of its counts has a word for every host.
+/// With more hosts quiesce() uses reductions, because a wave of counts has a word for every host.
 constexpr std::size_t max_hosts_counted = 1024;
 
 class SumsOfLeaders : public TerminationDetector::Sums {
@@ -77,7 +77,7 @@ SharedMemory::SharedMemory(std::unique_ptr<Host> host, const Options& options,
 
   producers_.reserve(peers);
   for (std::size_t peer = 0; peer < peers; ++peer) {
-    if (std::cmp_equal(peer, host_->me)) continue;  // messages to itself stay in the endpoint
+    if (std::cmp_equal(peer, host_->me)) continue;  // messages of a rank to itself stay in the endpoint
     std::byte* const theirs = segment(static_cast<int>(peer));
     const auto me = static_cast<std::size_t>(host_->me);
     auto* const their_bell = reinterpret_cast<Doorbell*>(theirs);
@@ -112,7 +112,8 @@ std::unique_ptr<TerminationDetector> SharedMemory::make_detector(std::size_t cou
   return std::make_unique<TerminationDetector>(std::move(setup));
 }
 
-/// Collective over the host. words: process, address and what is there, by rank of the host.
+/// Collective over the host. Returns whether all ranks can read each other's memory. words: three per rank of
+/// the host: its process, an address, and the value there.
 bool SharedMemory::can_read_all(const std::vector<std::uint64_t>& words) const {
   int possible = 1;
   for (std::size_t peer = 0; peer < host_->ranks.size(); ++peer)
@@ -123,7 +124,8 @@ bool SharedMemory::can_read_all(const std::vector<std::uint64_t>& words) const {
   return possible != 0;
 }
 
-/// Collective over the host. The nearest process that all of its ranks descend from, usually what started them; 0: none is known.
+/// Collective over the host. Returns the nearest process from which all its ranks descend, usually their
+/// launcher; 0 if unknown.
 int SharedMemory::common_ancestor() const {
   constexpr std::size_t most = 16;
   std::vector<int> mine = ancestors();
@@ -141,7 +143,7 @@ int SharedMemory::common_ancestor() const {
   return 0;
 }
 
-/// Fills processes_, unless some rank of this host cannot read another's memory. Collective over the host.
+/// Collective over the host. Fills processes_, unless some rank of this host cannot read another's memory.
 void SharedMemory::find_processes() {
   const std::uint64_t word = 0x6e75696365000000U + static_cast<std::uint64_t>(rank());
   const std::array<std::uint64_t, 3> mine = {static_cast<std::uint64_t>(getpid()),
@@ -226,7 +228,7 @@ int SharedMemory::poll_blocks(Inbox& inbox) {
     if (!help_receiving(*blocks_[i].handover, blocks_[i].process)) continue;
     const std::uint64_t cookie = blocks_[i].cookie;
     blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(i));
-    inbox.bulk_arrived(cookie);  // may throw, and may start others
+    inbox.bulk_arrived(cookie);  // may throw, and may start other receives
     return 1;
   }
   return 0;

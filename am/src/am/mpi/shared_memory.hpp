@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transport "shm": rings in an MPI shared window between the ranks of a host, and bulk data copied from one's memory to
-// the other's (direct_copy.hpp); another transport to other hosts, for reductions, and for bulk data where the system does
-// not allow that.
+// Transport "shm": rings in an MPI shared window between the ranks of a host. Bulk data is copied directly
+// between their memories (direct_copy.hpp). Another transport is used to other hosts, for reductions, and for
+// bulk data if the system forbids direct copies.
 //
-// Every rank owns one segment: its doorbell, then for each rank of the host a control line, the block that it offers, its
-// counts (termination.hpp), then the rings.
+// Every rank owns one segment. It contains its doorbell, a control line for each rank of the host, the block
+// that it offers, its counts (termination.hpp), and the rings.
 #pragma once
 
 #include <mpi.h>
@@ -68,7 +68,7 @@ class SharedMemory : public Transport {
   /// A block in flight to this rank.
   struct Block {
     Handover* handover;
-    int process;  // its sender's
+    int process;  // the sender's process
     std::uint64_t cookie;
   };
   int poll_rings(Inbox& inbox, int limit);
@@ -91,11 +91,10 @@ class SharedMemory : public Transport {
   std::vector<RingProducer> producers_;
   std::vector<RingProducer*> to_rank_;
   std::vector<Source> sources_;
-  std::vector<Handover*>
-      handovers_;               // by rank in the parent; null of other hosts, and if blocks cannot be copied
-  std::vector<int> processes_;  // by rank in the parent; of this host
-  std::optional<Leave> leave_;  // for the others to copy, where the system asks for it
-  int block_receiver_ = 0;      // process, of the block that this rank offers
+  std::vector<Handover*> handovers_;  // by rank in the parent; null if blocks cannot be copied from it
+  std::vector<int> processes_;        // by rank in the parent, for this host
+  std::optional<Leave> leave_;        // lets the other ranks copy, if the system requires permission
+  int block_receiver_ = 0;            // the process to which this rank offers its block
   std::vector<Block> blocks_;
 };
 

@@ -20,7 +20,7 @@ void ring_doorbell(Doorbell& bell) {
     wake_sleeper(&bell.armed);
     return;
   }
-  // An error means that the receiver is gone, which is no business of the sender's.
+  // An error means that the receiver has ended, which the sender need not handle.
   (void)syscall(SYS_tgkill, bell.process.load(std::memory_order_relaxed),
                 bell.thread.load(std::memory_order_relaxed), signal);
 }
@@ -36,8 +36,8 @@ void arm(Doorbell& bell, int signal) {
   rearm(bell, signal);
 }
 
-// A sender stores its record, then loads `armed`, and the processor may swap the two. After the fence on every core
-// either the record can be seen here or the sender sees that the bell is armed.
+// A sender stores its record, then loads `armed`, and the processor may reorder the two. After the fence on
+// every core, either the record is visible here or the sender sees that the bell is armed.
 void rearm(Doorbell& bell, int signal) {
   bell.armed.store(signal, std::memory_order_seq_cst);
   (void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);

@@ -7,25 +7,27 @@
 
 namespace nuice::am {
 
-/// Once per process that sends, before its first push. False where the system cannot do it (Linux before 4.16).
+/// Call it once per sending process, before its first push. Returns false if the system does not support it
+/// (Linux before 4.16).
 bool allow_doorbells();
 
-/// From now on, a push by anybody raises the signal in the calling thread. A push that came before may not: look at
-/// the rings afterwards.
+/// Makes every later push raise the signal in the calling thread. A push made before may not raise it, so
+/// check the rings afterwards.
 void arm(Doorbell& bell, int signal);
-/// The same again, after the signal was raised. Safe inside a signal handler.
+/// Arms the bell again, after the signal was raised. Safe inside a signal handler.
 void rearm(Doorbell& bell, int signal);
 void disarm(Doorbell& bell);
 
-/// Sleeps until somebody pushes or calls wake(), at most so long. Not while the bell is armed for a signal. is_ready is asked once
-/// all can see that this rank sleeps. A push in the very nanoseconds before may not wake it (see ring.hpp), so sleeps are to be short.
+/// Sleeps until a push or a call of wake(), at most `seconds`. Must not be used while the bell is armed for a
+/// signal. is_ready is called once all ranks can see that this rank sleeps. A push in the nanoseconds before
+/// may not wake it (see ring.hpp), so sleeps should be short.
 template <typename Ready>
 void sleep_on(Doorbell& bell, double seconds, Ready&& is_ready) {
   bell.armed.exchange(Doorbell::asleep, std::memory_order_seq_cst);
   if (!is_ready()) sleep_while(&bell.armed, static_cast<std::uint32_t>(Doorbell::asleep), seconds);
   bell.armed.store(0, std::memory_order_relaxed);
 }
-/// What was stored before is seen by the sleeper, or by its is_ready.
+/// The sleeper, or its is_ready, sees all stores made before this call.
 void wake(Doorbell& bell);
 
 }  // namespace nuice::am

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks as threads of one process, over the rings that shared memory uses too. One at a time, a baton goes round: the
-// holder runs until it finds nothing to do (or loses a draw after a send), and a seeded draw determines the next one.
+// Ranks as threads of one process, with the rings that shared memory uses too. If they run one at a time, a
+// baton goes round: its holder runs until it finds nothing to do (or loses a draw after a send), and a seeded
+// draw determines the next holder.
 #include "nuice/am/loopback.hpp"
 
 #include <algorithm>
@@ -22,12 +23,12 @@
 namespace nuice::am {
 namespace {
 
-/// So often may the baton go round without anything happening.
+/// The number of times that the baton may be passed without any event before it counts as a deadlock.
 constexpr std::uint64_t idle_rounds_max = 20000;
-/// One at a time: one send in this number passes the baton on.
+/// If ranks run one at a time: one send in this number passes the baton.
 constexpr std::uint64_t sends_per_switch = 8;
 
-/// How the other ranks leave when one has failed.
+/// Thrown in the other ranks when one has failed.
 class Stopped : public TransportError {
  public:
   Stopped() : TransportError(ErrorCode::state, "another rank of the loop-back run has failed") {}
@@ -64,19 +65,19 @@ class Hub {
            static_cast<std::size_t>(rank) * TerminationDetector::bytes_of(num_hosts());
   }
 
-  /// Waits for the first turn.
+  /// Waits for the rank's first turn.
   void begin(Rank rank) {
     if (options_.concurrent) return;
     std::unique_lock lock(mutex_);
     wait_for_turn(rank, lock);
   }
 
-  /// Something happened: no deadlock.
+  /// Records that something happened, so there is no deadlock.
   void note_event() {
     if (!options_.concurrent) idle_ = 0;
   }
 
-  /// Lets others run. idle: nothing was found to do.
+  /// Lets other ranks run. idle: this rank found nothing to do.
   void pass(Rank rank, bool idle) {
     if (options_.concurrent) {
       if (failed_) throw Stopped{};
@@ -132,7 +133,7 @@ class Hub {
     return true;
   }
 
-  /// Of the hosts' first ranks. As above.
+  /// Sums over the hosts' first ranks; two places are enough, as in test_reduce().
   void start_sum(std::uint64_t number, std::span<const std::int64_t> values) {
     const std::scoped_lock lock(reduce_mutex_);
     note_event();
@@ -279,7 +280,7 @@ class LoopbackTransport : public Transport {
     signal_ = 0;
     disarm(*hub_.bell(rank_));
   }
-  /// One at a time, a nap is over when the others have had their turn.
+  /// If ranks run one at a time, a nap ends when the others have run.
   bool sleep(double seconds, const std::function<bool()>& is_ready) override {
     if (hub_.options().ranks_per_host == 0 || signal_ != 0) return false;
     if (hub_.options().concurrent) {
@@ -351,7 +352,7 @@ void run_loopback(const LoopbackOptions& options,
       hub.begin(rank);
       program(std::make_unique<LoopbackTransport>(hub, rank));
     } catch (const Stopped&) {
-      // Another rank's error is the one to tell.
+      // The other rank's error is reported.
     } catch (...) {
       errors[static_cast<std::size_t>(rank)] = std::current_exception();
       with_error = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A message as MPI and UCX are given it: header and payload in one piece.
+// A message as it is passed to MPI and UCX: header and payload in one piece.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,9 @@
 
 namespace nuice::am {
 
-/// out: 16-byte aligned. Header and one word, the smallest usual message, are one store: after two, the library's load of
-/// both at once waits until they have left for the cache (30 ns a message in a flood over MPI).
+/// out: 16-byte aligned. Header and one word, the smallest usual message, are written by a single store.
+/// After two stores, a load of both at once would wait until they have reached the cache (30 ns per message
+/// in a flood over MPI).
 inline void write_record(std::byte* out, const Header& header, std::span<const std::byte> a,
                          std::span<const std::byte> b) {
   using Words = std::uint64_t __attribute__((vector_size(16)));

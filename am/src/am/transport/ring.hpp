@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A ring of messages from one rank to another in memory that both see.
+// A ring of messages from one rank to another, in shared memory.
 //
-// Records follow each other: eight bytes of header, the payload, rounded up to eight bytes. The header word itself
-// says that the record is there (it is not 0), so that a small message costs one cache line and no index is shared
-// per message; the sender clears the word of the next header first. The receiver tells how far it has read only now
-// and then (every quarter of the ring). Same idea as FastForward (Giacomoni, Moseley, Vachharajani, PPoPP 2008), for
-// records of any length. A record that does not fit before the end leaves a mark there and starts at the beginning.
+// Records are contiguous: eight bytes of header, then the payload, rounded up to eight bytes. A header word
+// that is not 0 shows that the record is there. So a small message costs one cache line, and no index is
+// shared per message; the sender first clears the word of the next header. The receiver publishes how far it
+// has read only after every quarter of the ring. The idea is that of FastForward (Giacomoni, Moseley,
+// Vachharajani, PPoPP 2008), for records of any length. A record that does not fit before the end leaves a
+// mark there and starts at the beginning.
 //
-// Doorbell: a receiver that computes sets `armed`; a sender that sees it after a push raises a signal there. The receiver makes
-// every core's pending stores visible (membarrier) after arming and before its last look, so that senders need no
-// fence: asymmetric, as the receiver arms rarely and senders push often.
+// Doorbell: a receiver that computes sets `armed`; a sender that sees it after a push raises a signal in the
+// receiver. After arming and before its last check the receiver makes every core's pending stores visible
+// (membarrier), so that senders need no fence. This is asymmetric because receivers arm rarely and senders
+// push often.
 #pragma once
 
 #include <atomic>
@@ -23,21 +25,21 @@
 
 namespace nuice::am {
 
-/// One per receiver, in shared memory. All zero at first.
+/// One per receiver, in shared memory. All zero at the beginning.
 struct Doorbell {
   static constexpr int asleep = -1;
-  alignas(cache_line_bytes)
-      std::atomic<int> armed;  ///< The signal to raise; asleep: it waits to be woken; 0: neither.
+  alignas(
+      cache_line_bytes) std::atomic<int> armed;  ///< The signal to raise; `asleep`: to be woken; 0: neither.
   std::atomic<int> process;
   std::atomic<int> thread;
 };
 
-/// In shared memory before the ring's data. All zero at first.
+/// In shared memory before the ring's data. All zero at the beginning.
 struct RingControl {
-  alignas(cache_line_bytes) std::atomic<std::uint64_t> consumed;  ///< Bytes ever read.
+  alignas(cache_line_bytes) std::atomic<std::uint64_t> consumed;  ///< All bytes read so far.
 };
 
-/// Raises the signal, or wakes the sleeper, once for an arming.
+/// Raises the signal, or wakes the sleeper, once per arming.
 void ring_doorbell(Doorbell& bell);
 
 namespace detail {
@@ -48,7 +50,8 @@ inline std::size_t record_bytes(std::size_t payload) {
 inline std::atomic_ref<std::uint64_t> word_at(std::byte* at) {
   return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(at));
 }
-/// Arguments mostly have one of these sizes, and a call of memcpy takes as long as all else in a send.
+/// Copies an argument, with fixed sizes for the usual cases: a call of memcpy takes as long as the rest of a
+/// send.
 [[gnu::always_inline]] inline void copy_argument(std::byte* to, const void* from, std::size_t bytes) {
   switch (bytes) {
     case 0:
@@ -81,11 +84,11 @@ inline std::atomic_ref<std::uint64_t> word_at(std::byte* at) {
 class RingProducer {
  public:
   RingProducer() = default;
-  /// capacity: a power of two; data: zero, 8-byte aligned.
+  /// capacity: a power of two. data: zeroed, 8-byte aligned.
   RingProducer(RingControl* control, std::byte* data, std::size_t capacity, Doorbell* bell)
       : control_(control), data_(data), bell_(bell), mask_(capacity - 1) {}
 
-  /// False when the ring is full. Visible to the receiver at once.
+  /// Returns false if the ring is full. The record is visible to the receiver at once.
   [[gnu::always_inline]] bool try_push(Header header, const void* a, std::size_t a_bytes, const void* b,
                                        std::size_t b_bytes) {
     const std::size_t need = detail::record_bytes(a_bytes + b_bytes);
@@ -107,7 +110,7 @@ class RingProducer {
     return true;
   }
 
-  /// Nothing pushed is unread as far as the receiver has told.
+  /// Whether everything pushed has been read, as far as the receiver has published.
   bool seems_empty() const { return control_->consumed.load(std::memory_order_acquire) == written_; }
 
  private:
@@ -131,8 +134,8 @@ class RingProducer {
   std::byte* data_ = nullptr;
   Doorbell* bell_ = nullptr;
   std::uint64_t mask_ = 0;
-  std::uint64_t written_ = 0;  // bytes ever
-  std::uint64_t limit_ = 0;    // written_ may grow to this, as far as known
+  std::uint64_t written_ = 0;  // bytes in total
+  std::uint64_t limit_ = 0;    // the limit for written_, as far as known
 };
 
 /// The receiver's side.
@@ -144,12 +147,14 @@ class RingConsumer {
 
   bool empty() const { return word() == 0; }
 
-  /// Calls deliver(header, payload) for up to `limit` records; a record counts as read even if deliver throws.
+  /// Calls deliver(header, payload) for up to `limit` records. A record counts as read even if deliver
+  /// throws.
   template <typename Deliver>
   int poll(int limit, Deliver&& deliver) {
     return poll_while(limit, [](Header) { return true; }, deliver);
   }
-  /// The same, but stops before the first record that is not wanted(header); it is left for the next poll().
+  /// Like poll(), but stops before the first record for which wanted(header) is false; that record stays in
+  /// the ring.
   template <typename Wanted, typename Deliver>
   [[gnu::always_inline]] int poll_while(int limit, Wanted&& wanted, Deliver&& deliver) {
     int handled = 0;
@@ -196,8 +201,8 @@ class RingConsumer {
   std::uint64_t told_ = 0;
 };
 
-/// Largest payload for a ring of this capacity: with a record and the unused end before it there must be room even
-/// when the receiver has not told of its last quarter.
+/// The largest payload for a ring of this capacity. A record and the unused end before it must fit even if
+/// the receiver has not published its last quarter.
 constexpr std::size_t ring_max_payload(std::size_t capacity) { return capacity / 4 - 2 * sizeof(Header); }
 
 }  // namespace nuice::am

@@ -13,7 +13,7 @@ TerminationDetector::TerminationDetector(Setup setup)
 void TerminationDetector::enter(std::uint64_t sent, std::uint64_t handled) {
   publish(sent, handled);
   if (setup_.place == 0) {
-    number_ = last_done_ + 1;  // every rank counts its entry as a go of this number
+    number_ = last_done_ + 1;  // every rank counts its entry as a `go` of this number
     state_ = State::gathering;
     owes_wave_ = setup_.num_hosts > 1;
     sent_before_ = -1;
@@ -52,8 +52,9 @@ void TerminationDetector::answer(Order question, bool nothing_left) {
   wake_leader();
 }
 
-// A rank that wakes looks for an order after it has said so, and the leader looks for sleepers after it has given one. So one of them sees the
-// other: either the sleeper's word counts, or it answers.
+// A waking rank looks for an order after it has withdrawn its reply, and the leader looks for sleepers after
+// it has given an order. So at least one of them sees the other: either the sleeper's reply counts, or the
+// rank answers.
 void TerminationDetector::rest(bool nothing_left) {
   const Reply reply = nothing_left ? Reply::nothing_left : Reply::something_left;
   counts_of(setup_.place).rest.store(static_cast<std::uint32_t>(reply), std::memory_order_seq_cst);
@@ -98,8 +99,8 @@ void TerminationDetector::take_step() {
 void TerminationDetector::give(Kind kind) {
   ++number_;
   counts_of(0).order.store(8 * number_ + static_cast<std::uint64_t>(kind), std::memory_order_seq_cst);
-  if (kind != Kind::question && kind != Kind::wait)
-    wake_all();  // those: a sleeping rank has answered, and nothing is likely to come
+  // A sleeping rank has answered a question, and with `wait` probably no message comes.
+  if (kind != Kind::question && kind != Kind::wait) wake_all();
 }
 
 void TerminationDetector::wake_leader() {
@@ -122,7 +123,7 @@ bool TerminationDetector::all_are_ready() const {
   return true;
 }
 
-/// Exact when all ranks have answered a question, a guess before.
+/// Exact if all ranks have answered a question, otherwise an estimate.
 bool TerminationDetector::is_settled() const {
   std::uint64_t sent = 0;
   std::uint64_t handled = 0;

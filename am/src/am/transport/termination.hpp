@@ -1,30 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the ranks of a host find out together that no message is in flight: by counts in memory that they share, and between
-// hosts by one rank of each. EndpointCore::quiesce_by() is the loop that every rank goes through.
+// Lets the ranks of a host find out together that no message is in flight: by counts in shared memory, and
+// between hosts by one rank of each host. EndpointCore::quiesce_by() is the loop that every rank runs.
 //
 // The first rank of a host leads. Its orders are numbered, and all ranks of the host follow the newest:
 //
-//   go        send what waits in coalescers, say so (ready), take messages in, and say how many
-//   take      take messages in: some have not come yet
-//   wait      take messages in; likely there are none
-//   question  take nothing in, and answer whether anything is left to send
+//   go        send what waits in coalescers, report it (ready), receive messages, and publish the counts
+//   take      receive messages: some have not yet arrived
+//   wait      receive messages; probably there are none
+//   question  receive nothing, and answer whether anything is left to send
 //   done      leave
 //
-// On one host: once as many messages are handled as were sent, the question. If no rank has anything left, the counts do not change
-// any more; if they still agree, all is done.
+// On one host: the leader asks the question when as many messages are handled as were sent. If no rank has
+// anything left, the counts no longer change; if they still agree, quiesce() is complete.
 //
-// Between hosts, in waves: each adds up how many messages its ranks have sent to every other host. So a host knows how many must
-// come, and asks its ranks when they have. Where nothing is left, it waits for the next wave (dry), else its ranks send what they
-// have, and it takes part at once. A wave to which all came dry, and before which no host has sent anything since the last, is the
-// final one. Suppose a message were sent after its host had come to that wave. The first such answers another, which was not handled
-// by then; but that one was sent before, so it was counted in the wave before, and waited for.
+// Between hosts, in waves: each wave sums up how many messages the hosts' ranks have sent to every host. So a
+// host knows how many messages must come, and asks its ranks when these have arrived. If nothing is left, it
+// waits for the next wave (dry). Otherwise its ranks send what they have, and it takes part at once. A wave
+// is final if all hosts enter it dry, and no host has sent anything since the previous wave.
+// Proof: suppose a message were sent after its host entered that wave. The first such message answers another
+// message that was not yet handled. But that message was sent before, so the previous wave counted it, and
+// its receiver waited for it.
 //
-// A rank that sleeps meanwhile has said what it would answer, so a question wakes no rank: it takes nothing in before it has looked for
-// an order. A rank that is needed is woken: for a go, for done, and to take messages that have not come when a wave ends.
+// A sleeping rank has already published its answer, so a question wakes no rank: the rank receives nothing
+// before it has looked for an order. Ranks are woken for go and done, and to receive messages that are
+// missing when a wave ends.
 //
-// Messages are taken in during a wave: another host may need room for what it still sends to all. Only when nothing can come but what
-// ranks send after their quiesce(), they are asked once more to take nothing in, and the hosts wait for each other. So a rank that leaves
-// may send at once: it is handled after the others' quiesce().
+// Messages are received during a wave, because another host may need room for its last messages. When only
+// messages sent after the ranks' quiesce() can come, ranks are asked once more to receive nothing, and the
+// hosts wait for each other. So a rank that leaves may send at once: its message is handled after the others'
+// quiesce().
 #pragma once
 
 #include <atomic>
@@ -41,15 +45,16 @@ namespace nuice::am {
 
 class TerminationDetector {
  public:
-  /// What a rank says. In memory that its host shares; all zero at first. Behind it a word for every host: messages to its ranks.
+  /// What a rank publishes, in memory that its host shares; all zero at the beginning. It is followed by a
+  /// word per host: the messages sent to that host's ranks.
   struct Counts {
-    alignas(cache_line_bytes) std::atomic<std::uint64_t> ready;  ///< The newest go that it has followed.
-    std::atomic<std::uint64_t> answer;     ///< Twice the newest question, plus 1 where nothing is left.
-    std::atomic<std::uint32_t> rest;       ///< Reply of a rank that sleeps, to any question.
-    std::atomic<std::uint64_t> sent_here;  ///< To its own host, itself included.
+    alignas(cache_line_bytes) std::atomic<std::uint64_t> ready;  ///< The newest `go` that it has followed.
+    std::atomic<std::uint64_t> answer;     ///< Twice the newest question, plus 1 if nothing is left.
+    std::atomic<std::uint32_t> rest;       ///< The reply of a sleeping rank to any question.
+    std::atomic<std::uint64_t> sent_here;  ///< Messages to its own host, including itself.
     std::atomic<std::uint64_t> handled_here;
     std::atomic<std::uint64_t> handled_from_afar;
-    /// Of the first rank of the host: eight times its number, plus Kind.
+    /// Set by the first rank of the host: eight times the order's number, plus its Kind.
     alignas(cache_line_bytes) std::atomic<std::uint64_t> order;
   };
   static constexpr std::size_t bytes_of(std::size_t num_hosts) {
@@ -57,7 +62,7 @@ class TerminationDetector {
     return (bytes + cache_line_bytes - 1) / cache_line_bytes * cache_line_bytes;
   }
 
-  /// Sums over the first ranks of all hosts, in place, one at a time.
+  /// Computes sums over the first ranks of all hosts, in place, one sum at a time.
   class Sums {
    public:
     Sums() = default;
@@ -70,12 +75,12 @@ class TerminationDetector {
 
   struct Setup {
     std::vector<std::byte*> counts;      ///< By place on this host: bytes_of(hosts) each.
-    std::size_t place = 0;               ///< This rank's.
+    std::size_t place = 0;               ///< This rank's place.
     std::vector<std::uint32_t> host_of;  ///< By rank, 0 to hosts - 1.
     std::uint32_t own_host = 0;
     std::size_t num_hosts = 1;
-    std::vector<Doorbell*> bells;  ///< By place, to wake sleeping ranks. None if none sleeps.
-    std::unique_ptr<Sums> sums;    ///< Of the first rank, where there are several hosts.
+    std::vector<Doorbell*> bells;  ///< By place, to wake sleeping ranks. Empty if no rank sleeps.
+    std::unique_ptr<Sums> sums;    ///< Set on the first rank, if there are several hosts.
   };
   explicit TerminationDetector(Setup setup);
 
@@ -86,7 +91,7 @@ class TerminationDetector {
     ++sent_to_host_[host];
     ++sent_afar_;
   }
-  /// During a poll for messages of other hosts: counts what it handles, whatever it throws.
+  /// Exists during a poll for messages of other hosts: counts the handled messages, whatever handlers throw.
   class FromAfar {
    public:
     FromAfar(TerminationDetector* detector, const std::uint64_t& handled)
@@ -106,7 +111,7 @@ class TerminationDetector {
     const std::uint64_t& handled_;
     std::uint64_t before_;
   };
-  /// Bulk data of this host may come the same way.
+  /// Corrects the count for bulk data of this host, which may come over the same transport.
   void note_bulk_from(Rank src) {
     if (looks_afar_ && setup_.host_of[static_cast<std::size_t>(src)] == setup_.own_host) --handled_from_afar_;
   }
@@ -117,24 +122,26 @@ class TerminationDetector {
     std::uint64_t number;
     Kind kind;
   };
-  /// What was to be sent first has been. sent, handled: of this rank since it began, to and from all.
+  /// Call it after sending what was to be sent first. sent, handled: all messages of this rank since its
+  /// beginning.
   void enter(std::uint64_t sent, std::uint64_t handled);
   Order order() const;
   void publish(std::uint64_t sent, std::uint64_t handled);
-  /// Publish first. The first call for an order counts.
+  /// Call publish() before. Only the first call for an order counts.
   void follow(Order go);
   void answer(Order question, bool nothing_left);
   bool has_followed(Order go) const { return followed_ >= go.number; }
   bool has_answered(Order question) const { return answered_ >= question.number; }
   void leave(Order done) { last_done_ = done.number; }
-  /// Before and after a nap. Publish first. In between this rank takes nothing in, and before it does, it looks for an order.
+  /// Called before and after a nap; call publish() before. In between this rank receives nothing, and before
+  /// it receives again, it looks for an order.
   void rest(bool nothing_left);
   void wake_up();
   /// Whether ranks outnumber cores here, so that waiting ranks should sleep.
   bool may_sleep() const { return !setup_.bells.empty(); }
   bool is_leader() const { return setup_.place == 0; }
   bool is_on_one_host() const { return setup_.num_hosts == 1; }
-  /// The first rank takes the next step, if it can.
+  /// Lets the first rank take the next step, if it can.
   void lead() {
     if (setup_.place == 0) take_step();
   }
@@ -164,18 +171,19 @@ class TerminationDetector {
   std::uint64_t sent_afar_ = 0;
   std::uint64_t handled_from_afar_ = 0;
   bool looks_afar_ = false;
-  std::uint64_t published_ = 0;  // sent and handled, together
+  std::uint64_t published_ = 0;  // sent and handled messages together
   std::uint64_t last_done_ = 0;  // the order that ended the last quiesce()
   std::uint64_t followed_ = 0;
   std::uint64_t answered_ = 0;
-  // Of the first rank.
+  // Used by the first rank only.
   State state_ = State::gathering;
   std::uint64_t number_ = 0;  // of the newest order
   bool owes_wave_ = false;
   bool is_dry_ = false;
   std::uint64_t expected_ = 0;      // messages from other hosts that were sent before the last wave
   std::int64_t sent_before_ = -1;   // by all hosts, before the last wave
-  std::vector<std::int64_t> wave_;  // by host: messages to it; by all; hosts that did not come dry
+  std::vector<std::int64_t> wave_;  // by host: messages to it; then those by all hosts; then the hosts that
+                                    // are not dry
 };
 
 }  // namespace nuice::am

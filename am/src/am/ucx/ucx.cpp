@@ -18,9 +18,10 @@ namespace nuice::am::ucx {
 namespace {
 
 constexpr unsigned am_id = 0;
-constexpr std::size_t small_bytes = 64;  // such messages have slots of their own, which stay in the cache
-/// Messages to all ranks that UCX still holds: where it has no room it keeps them in a queue, which costs more than
-/// waiting here.
+constexpr std::size_t small_bytes = 64;  // messages up to this size have slots of their own, which stay in
+                                         // the cache
+/// The maximum number of messages to all ranks that UCX still holds. If UCX has no room it keeps messages in
+/// a queue, which costs more than waiting here.
 constexpr std::size_t max_under_way = 8;
 constexpr std::size_t bulk_min = 16384;
 
@@ -38,7 +39,8 @@ bool done(void* request) {
   return true;
 }
 
-/// A message in pieces. UCX packs it from there into what it sends, so most messages are copied once and not first into a slot.
+/// A message in pieces. UCX packs them directly into what it sends, so most messages are copied once, and not
+/// first into a slot.
 struct Parcel {
   std::array<std::span<const std::byte>, 3> pieces;
 
@@ -56,7 +58,7 @@ struct Parcel {
   }
 };
 
-/// Parcels as UCX knows them; the buffer of a send is one.
+/// The functions by which UCX packs parcels; the buffer of a send is a parcel.
 const ucp_generic_dt_ops_t parcel_operations = {
     .start_pack = [](void*, const void* parcel, std::size_t) { return const_cast<void*>(parcel); },
     .start_unpack = [](void*, void*, std::size_t) -> void* { return nullptr; },
@@ -74,21 +76,21 @@ struct Slot {
   Parcel parcel;
   std::vector<std::byte> bytes;
 
-  /// Makes the parcel the slot's own: UCX has not packed all of it yet.
+  /// Copies the parcel into the slot's memory, because UCX has not packed all of it yet.
   void keep_parcel() {
     parcel.pack(0, bytes.data(), bytes.size());
     parcel.pieces = {std::span<const std::byte>(bytes).first(parcel.bytes())};
   }
 };
 
-/// Messages that UCX may still read, used in turn.
+/// Buffers of messages that UCX may still read, used cyclically.
 class Slots {
  public:
   explicit Slots(std::size_t slot_bytes) : slot_bytes_(slot_bytes), slots_(max_under_way) {}
-  /// Null while the oldest is in use.
+  /// Returns a free slot; null while the oldest is in use.
   Slot* free() {
     if (slots_[next_].request != nullptr) {
-      // The last one given out was kept by UCX; so were all since the first: the next in turn is the oldest.
+      // UCX has kept the last slot and all slots since the first, so the next one is the oldest.
       const std::size_t oldest = (next_ + 1) % slots_.size();
       if (!done(slots_[oldest].request)) return nullptr;
       slots_[oldest].request = nullptr;
@@ -98,7 +100,7 @@ class Slots {
     if (slot.bytes.empty()) slot.bytes.resize(slot_bytes_);
     return &slot;
   }
-  /// Gives the requests back to UCX, which frees those that are still active when they are done.
+  /// Returns the requests to UCX, which frees active ones when they complete.
   void forget() noexcept {
     for (Slot& slot : slots_)
       if (slot.request != nullptr) ucp_request_free(std::exchange(slot.request, nullptr));
@@ -165,12 +167,12 @@ class UcxTransport : public Transport {
     return true;
   }
 
-  // The handler's error leaves through here, not through UCX, which is C.
+  // A handler's error is thrown here, not through UCX, which is written in C.
   int poll(Inbox& inbox, int limit) override {
     inbox_ = &inbox;
     handled_ = 0;
     if (!kept_.empty()) deliver_kept();
-    // After a single message its sender probably waits for this rank, not for another look.
+    // After a single message its sender probably waits for this rank's answer, so poll returns.
     while (!error_ && ucp_worker_progress(worker_) != 0 && handled_ > 1 && handled_ < limit) {
     }
     if (!bulk_receives_.empty()) finish_bulk(inbox);
@@ -208,7 +210,7 @@ class UcxTransport : public Transport {
   }
   bool bulk_pending() const override { return !bulk_receives_.empty(); }
 
-  // UCX only moves on in calls to it, and the others may wait for what this rank has sent.
+  // UCX makes progress only in calls to it, and other ranks may wait for messages that this rank has sent.
   void start_reduce(ReduceOp op, std::span<const std::int64_t> values) override {
     rendezvous_->start_reduce(op, values);
   }
@@ -221,8 +223,8 @@ class UcxTransport : public Transport {
   bool is_orphan() const override { return rendezvous_->is_orphan(); }
 
  private:
-  // The header by value: where its address is taken it is in memory, and the library's load of what was stored in two halves waits
-  // until both have left for the cache (write_record()).
+  // Takes the header by value. If its address were taken, it would be stored in two halves, and the load of
+  // both at once would wait until they have reached the cache (see write_record()).
   [[gnu::noinline]] bool try_send_parcel(Rank dst, Header header, std::span<const std::byte> a,
                                          std::span<const std::byte> b) {
     Slot* const slot = slots_.free();
@@ -234,7 +236,7 @@ class UcxTransport : public Transport {
     return true;
   }
 
-  /// Null: UCX is done with what it was given.
+  /// Returns null if UCX no longer needs the buffer.
   static void* started(void* request) {
     if (UCS_PTR_IS_ERR(request)) must(UCS_PTR_STATUS(request), "ucp_am_send_nbx");
     return request;
@@ -296,7 +298,8 @@ class UcxTransport : public Transport {
     endpoints_.push_back(endpoint);
   }
 
-  // The worker takes its connections with it. Closing them one by one would wait for ranks that may have failed.
+  // Destroying the worker closes its connections. Closing them one by one would wait for ranks that may have
+  // failed.
   void close() noexcept {
     endpoints_.clear();
     short_slots_.forget();
@@ -319,7 +322,8 @@ class UcxTransport : public Transport {
     const Rank src = static_cast<Rank>(header.bytes);
     header.bytes = static_cast<std::uint32_t>(bytes - sizeof header);
     const std::byte* const payload = data + sizeof header;
-    // Outside of poll() no handler may run (a send or a reduction moved UCX on), nor after one that threw.
+    // No handler may run outside of poll() (when a send or a reduction made UCX progress), nor after a
+    // handler that threw.
     if (inbox_ == nullptr || error_ || !kept_.empty()) {
       kept_.push_back({src, header, std::vector<std::byte>(payload, payload + header.bytes)});
       return;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transport "ucx": UCX active messages (ucp_am_*), bulk data by UCX tag matching (rendezvous, zero copy).
+// Transport "ucx": UCX active messages (ucp_am_*); bulk data by UCX tag matching (rendezvous, zero copy).
 //
-// A message is one eager UCX message: our header (which names the sender instead of the length, as UCX knows that), then
-// the payload. UCX has a header of its own choice too, but puts it behind the payload, where reading it costs another
-// cache miss. UCX hands the message to the handler where it lies. Nothing is
-// unexpected here, as UCX calls back on arrival; what a sender may have in flight to one rank is bounded by slots, and
-// each slot is free again when UCX no longer needs it. What only MPI can do in the set-up and for reductions comes in
-// through the Rendezvous, so that this layer needs no MPI.
+// A message is one eager UCX message: NUICE's header, then the payload. The header names the sender instead
+// of the length, which UCX knows. UCX also offers a header of its own, but puts it after the payload, where
+// reading it costs another cache miss. UCX passes the message to the handler in place. There are no
+// unexpected messages, because UCX calls back on arrival. Slots limit what a sender may have in flight; a
+// slot is free again when UCX no longer needs it. Set-up and reductions need MPI, which the Rendezvous
+// provides, so that this layer does not depend on MPI.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@
 
 namespace nuice::am::ucx {
 
-/// What the ranks need from outside to find each other and to agree.
+/// What the ranks need from outside UCX to find each other and to agree.
 class Rendezvous {
  public:
   virtual ~Rendezvous() = default;
@@ -28,9 +28,9 @@ class Rendezvous {
   virtual Rank num_ranks() const = 0;
   virtual bool oversubscribed() const = 0;
   virtual bool allows_threads() const = 0;
-  /// Collective. Every rank's bytes, by rank.
+  /// Collective. Returns every rank's bytes, by rank.
   virtual std::vector<std::string> all_gather(const std::string& mine) = 0;
-  /// Collective. Whether all ranks say yes.
+  /// Collective. Returns whether the argument is true on all ranks.
   virtual bool all_agree(bool mine) = 0;
   virtual void start_reduce(ReduceOp op, std::span<const std::int64_t> values) = 0;
   virtual bool test_reduce(std::span<std::int64_t> result) = 0;
@@ -38,7 +38,7 @@ class Rendezvous {
   virtual bool is_orphan() const = 0;
 };
 
-/// Collective. Throws Error mpi (as the other transports' set-up errors) on all ranks if UCX fails on one.
+/// Collective. Throws Error mpi on all ranks if UCX fails on one, as the other transports' set-up does.
 std::unique_ptr<Transport> connect(std::unique_ptr<Rendezvous> rendezvous, std::size_t max_message_bytes);
 
 }  // namespace nuice::am::ucx

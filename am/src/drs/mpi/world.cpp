@@ -17,13 +17,14 @@ namespace nuice::drs::mpi {
 
 using nuice::mpi::must;
 
-/// Kept with the world, as MPI writes into it even if waiting for it ends with an error of the transport.
+/// Kept with the world, because MPI writes into it even if the wait for it ends with an error of the
+/// transport.
 struct VectorSum {
   std::vector<int> mask;
   int count = 0;
 };
 
-/// Destroyed by the last that needs it.
+/// The state of a world, destroyed by its last user.
 struct World::State {
   std::shared_ptr<const nuice::mpi::Communicator> comm;
   am::Endpoint endpoint;
@@ -47,15 +48,14 @@ struct World::State {
       // A destructor cannot report it.
     }
     if (!endpoint.has_failed()) return;
-    [[maybe_unused]] const auto* const left_sum = sum.release();  // MPI may still be at work on them
+    [[maybe_unused]] const auto* const left_sum = sum.release();  // MPI may still use them
     [[maybe_unused]] const auto* const left_comm = new (std::nothrow) std::shared_ptr(comm);
   }
 };
 
 namespace {
 
-/// Every rank gathers the matrix and reads its column.
-/// 004 fig. 1, step 2: how many entries this rank will receive.
+/// Returns how many entries this rank will receive (004 fig. 1, step 2).
 int num_entries(const nuice::mpi::Communicator& comm, Exchanger::State& exchanger, VectorSum& sum,
                 std::span<const Partner> destinations) {
   sum.mask.assign(static_cast<std::size_t>(comm.num_ranks()), 0);
