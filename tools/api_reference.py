@@ -99,20 +99,48 @@ def c_page() -> str:
 # ---- C++
 
 
-def cpp_items(header: str) -> Iterator[tuple[str, str, str]]:
+Item = tuple[str, str, str]
+
+
+def shortened(declaration: str) -> str:
+    """A declaration on one line, without initialisers of constructors and without its body."""
+    line = " ".join(declaration.split())
+    return re.sub(r"(\) ?\w*) (: \w+\(|\{ ).*$|[;,]$| \{\}?$", r"\1", line).rstrip(";,")
+
+
+def cpp_items(header: str) -> list[Item]:
     """(class or "", declaration, comment) of what a header documents."""
-    owner, public, pending, declaration = "", True, [], ""
-    for line in header.split("\n"):
+    items: list[Item] = []
+    owner, public, is_enum = "", True, False
+    pending: list[str] = []
+    declaration = ""
+
+    def end_item() -> None:
+        nonlocal pending, declaration
+        if "nternal" not in "".join(pending) and "static_assert" not in declaration:
+            items.append((owner, shortened(declaration), "\n".join(pending)))
+        pending, declaration = [], ""
+
+    # A declaration on two lines, of which only the second has the comment, is one line.
+    joined = re.sub(r"^( *[^/\n]*[^;{}:,(/\n])\n\s+([^/\s][^\n]*///<)", r"\1 \2", header, flags=re.M)
+    for line in joined.split("\n"):
         bare = line.strip()
-        opened = re.match(r"(?:class|struct|enum class) (\w+)[^;]*\{", line)
+        opened = re.match(r"(?:class|struct|(enum(?: class)?)) (\w+)[^;]*\{", line)
         if opened:
-            owner, public = opened[1], not line.startswith("class")
-            yield owner, "", "\n".join(pending)
+            items.append((opened[2], "", "\n".join(pending)))
+            is_closed = "}" in line
+            owner = "" if is_closed else opened[2]
+            public, is_enum = is_closed or not line.startswith("class"), opened[1] is not None
             pending, declaration = [], ""
-        elif line.startswith("};"):
-            owner, public, pending = "", True, []
+        elif line.startswith("};") or (is_enum and line.startswith("}")):
+            if is_enum and declaration:  # the last enumerator has no comma
+                end_item()
+            owner, public, is_enum, pending, declaration = "", True, False, [], ""
         elif bare in {"public:", "private:", "protected:"}:
             public, pending = bare == "public:", []
+        elif bare.startswith("///<") and not declaration:  # goes on with the comment of the previous member
+            name, short, comment = items[-1]
+            items[-1] = (name, short, f"{comment}\n{bare}")
         elif bare.startswith("///"):
             pending.append(bare)
         elif bare.startswith("//") or not bare:
@@ -124,17 +152,12 @@ def cpp_items(header: str) -> Iterator[tuple[str, str, str]]:
         ) or declaration:
             declaration += " " + bare.split("///<")[0]
             pending += ["///" + bare.split("///<")[1]] if "///<" in bare else []
-            if declaration.count("(") == declaration.count(")") and re.search(
-                r"[;{}:]\s*$", declaration.strip()
-            ):
-                short = re.sub(
-                    r"(\) ?\w*) (: \w+\(|\{ ).*$|;$| \{\}?$", r"\1", " ".join(declaration.split())
-                ).rstrip(";")
-                if "nternal" not in "".join(pending) and "static_assert" not in short:
-                    yield owner, short, "\n".join(pending)
-                pending, declaration = [], ""
+            ends = r"[;{}:,]\s*$" if is_enum else r"[;{}:]\s*$"
+            if declaration.count("(") == declaration.count(")") and re.search(ends, declaration.strip()):
+                end_item()
         else:
             pending = []
+    return items
 
 
 def cpp_page() -> str:
@@ -146,7 +169,7 @@ def cpp_page() -> str:
         path = header.relative_to(ROOT).as_posix()
         name = path.split("include/", 1)[1]
         source = header.read_text(encoding="utf-8")
-        items = list(cpp_items(source))
+        items = cpp_items(source)
         if not items:
             continue
         head = re.match(r"// SPDX.*\n((?:// .*\n)+)", source)

@@ -59,3 +59,30 @@ Thing make(T&& from);
         ("Thing", "int size(int rank, int most = {}) const"),
         ("", "template <typename T> Thing make(T&& from)"),
     ]
+
+
+def test_a_comment_that_goes_on_belongs_to_the_member_before_it() -> None:
+    header = """
+struct Costs {
+  double start_up_s = 0;  ///< Time of the start,
+                          ///< in seconds.
+  double byte_s =
+      1;  ///< Time of a byte,
+          ///< in seconds.
+  double hop_s = 0;  ///< Time of a hop.
+};
+enum class Way {
+  near,  ///< A short way
+         ///< to go.
+  far    ///< A long way.
+};
+"""
+    said = {item[1]: api_reference.words_of(item[2]).split("\n") for item in api_reference.cpp_items(header)}
+    assert said == {
+        "": [""],
+        "double start_up_s = 0": ["Time of the start,", "in seconds."],
+        "double byte_s = 1": ["Time of a byte,", "in seconds."],
+        "double hop_s = 0": ["Time of a hop."],
+        "near": ["A short way", "to go."],
+        "far": ["A long way."],
+    }
