@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // AC, asynchronous communication (NICE fig. 4; 003 fig. 2): nothing is scheduled.
 //
-// One phase holds all messages; the executor posts all receives, then all sends, then waits. 004 s.3.1 sends
-// in random order: in a fixed order all ranks would begin with the same receivers. Every rank draws its own, which no other
-// needs to know (orders.hpp). Strip mining (003 s.3.1)
-// is the executor's (PlanOptions::max_sends_in_flight): it bounds what is in flight and changes no order.
+// One phase holds all messages; the executor posts all receives, then all sends, then waits. Sends are in
+// random order (004 s.3.1), because in a fixed order all ranks would begin with the same receivers. Every
+// rank draws its own order, which no other rank needs to know (orders.hpp). The executor does strip mining
+// (003 s.3.1, AsyncOptions::max_sends), which limits the bytes in flight and does not change the order.
 // Cost: O(messages).
 #include <numeric>
 #include <vector>
