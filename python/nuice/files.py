@@ -5,10 +5,10 @@ Usage:
     with OutputFiles() as out:
         save_matrix(out.temporary("a.mtx"))
         save_picture(out.temporary("a.png"))
-    # both are in place now; after an exception neither is, and what was there before is untouched
+    # now both files exist; after an exception neither does, and files that existed before are unchanged
 
-A file that is replaced keeps its mode and owner, a symbolic link stays and its target is replaced. Devices,
-pipes and the descriptors of this process (/dev/null, a FIFO, /dev/stdout) are written to and never replaced.
+A file that is replaced keeps its mode and owner. A symbolic link stays, and its target is replaced. Devices,
+pipes and descriptors of this process (/dev/null, a FIFO, /dev/stdout) are written to and never replaced.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class OutputFiles:
         self._pending: list[_Pending] = []
 
     def temporary(self, path: str | os.PathLike[str]) -> Path:
-        """A new name with the same last part. Raises Error io if nothing can be written to `path`."""
+        """Returns a new name with the same last part. Raises Error io if `path` cannot be written."""
         asked_for = os.fspath(path)
         try:
             final = None if _is_special(asked_for) else _target(asked_for)
@@ -63,7 +63,7 @@ class OutputFiles:
         return None if path is None else self.temporary(path)
 
     def picture(self, path: str | os.PathLike[str] | None) -> Path | None:
-        """As optional(), for a name that must have the ending of a picture."""
+        """Returns optional(path). Raises Error unless the name has the ending of a picture."""
         if path is not None and Path(path).suffix.lower() not in PICTURE_ENDINGS:
             raise Error(f"{path}: the name of a picture ends in {', '.join(PICTURE_ENDINGS)}")
         return self.optional(path)
@@ -111,8 +111,9 @@ class OutputFiles:
 
 
 def _is_special(path: str) -> bool:
-    """Whether `path` is written to instead of replaced (a device or pipe). False if nothing exists there.
-    Raises Error for a folder."""
+    """Returns whether `path` is written to instead of replaced (a device or pipe); False if no file
+    exists. Raises Error for a folder.
+    """
     if (descriptor := _descriptor(path)) is not None:
         os.fstat(descriptor)  # raises if it is not open
         return True
@@ -128,7 +129,7 @@ def _is_special(path: str) -> bool:
 
 
 def _target(path: str) -> Path:
-    """The file behind all symbolic links, which need not exist."""
+    """Returns the file behind all symbolic links, which need not exist."""
     final = Path(path).resolve()
     if not final.parent.is_dir():
         raise Error(f"{path}: there is no folder {final.parent}", "io")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mixtures of experts: how many bytes of tokens go from rank to rank, with skew."""
+"""Mixtures of experts: the bytes of tokens from rank to rank, with skew."""
 
 from __future__ import annotations
 
@@ -22,11 +22,13 @@ def dispatch(
     popularity: float = 4.0,
     seed: int = 0,
 ) -> CommMatrix:
-    """Every rank has `tokens` tokens and one expert; each token goes to `experts` different ones.
+    """Makes the matrix of a dispatch. Every rank has `tokens` tokens and one expert; each token goes to
+    `experts` different experts.
 
     even: all experts are equally likely. hot: the experts of hot_ranks randomly drawn ranks are `popularity`
-    times as likely. fan: the number of experts per token varies about the mean; with lengths, so does the
-    length of tokens. Raises Error invalid_argument for more experts per token, or more hot ranks, than ranks.
+    times as likely. fan: the number of experts per token varies about the mean. lengths: the length of tokens
+    varies in the same way. Raises Error invalid_argument for more experts per token, or more hot ranks, than
+    ranks.
     """
     if experts > ranks:
         raise Error(f"a token cannot go to {experts} experts of {ranks} ranks", "invalid_argument")

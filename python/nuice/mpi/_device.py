@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays in a GPU's memory: CuPy, PyTorch, Numba and JAX have them. These packages are not imported, and no
-data is copied."""
+"""Arrays in GPU memory, as CuPy, PyTorch, Numba and JAX have them. These packages are not imported, and no
+data is copied.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ _CUDA, _ROCM = 2, 10  # DLPack's numbers of devices whose memory the host cannot
 
 @dataclass(frozen=True)
 class DeviceArray:
-    """`keep` must live as long as the address is used. dtype: None where NumPy has no such type."""
+    """An array in GPU memory. `keep` must live as long as the address is used. dtype is None if NumPy has
+    no such type.
+    """
 
     address: int
     nbytes: int
@@ -45,7 +48,7 @@ class _Tensor(ctypes.Structure):
 
 
 def _orders(shape: tuple[int, ...], strides: tuple[int, ...] | None, step: int) -> dict[str, bool]:
-    """step: from an element to the next one, in the unit of the strides."""
+    """Returns whether the elements are contiguous, and whether by rows. step: their stride then."""
     if strides is None or prod(shape) <= 1:
         return {"is_contiguous": True, "is_by_rows": True}
 
@@ -100,7 +103,7 @@ def _from_capsule(buffer: Any, capsule: object) -> DeviceArray:
 
 
 def _is_immutable(buffer: Any) -> bool:
-    """JAX says so nowhere."""
+    """Returns whether an array is immutable. JAX does not say so in its interfaces, but its arrays are."""
     return type(buffer).__module__.split(".")[0] in ("jax", "jaxlib")
 
 
@@ -109,7 +112,7 @@ def _is_in_dlpack(buffer: Any) -> bool:
 
 
 def device_array(buffer: Any) -> DeviceArray | None:
-    """None for host memory, and for objects that are not arrays."""
+    """Returns the array in GPU memory; None for host memory, and for objects that are not arrays."""
     if isinstance(buffer, np.ndarray):
         return None
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An uncaught exception ends all ranks: the others may wait for this one forever."""
+"""Ends all ranks after an uncaught exception, because the other ranks may wait for this rank forever."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from mpi4py import MPI
 
 
 def install() -> None:
-    """Installs the hook, which first calls the previous one. Not in an interactive session or with
-    NUICE_EXCEPTHOOK=none."""
+    """Installs the hook, which first calls the previous hook. Does nothing in an interactive session or
+    with NUICE_EXCEPTHOOK=none.
+    """
     setting = os.environ.get("NUICE_EXCEPTHOOK", "")
     if setting not in ("", "none"):
         raise ValueError(f"NUICE_EXCEPTHOOK={setting}: its only value is none")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measured exchange times, as nuice-bench reports them."""
+"""Draws measured exchange times, as nuice-bench reports them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def draw_times(methods: Sequence[Mapping[str, Any]], title: str) -> Figure:
-    """One bar per method: median over the repetitions, with min and max.
+    """Draws one bar per method: the median over the repetitions, with minimum and maximum.
 
-    Each method has label, mpi (whether it is MPI's own) and exchange_seconds_{median,min,max}.
+    Each method has label, mpi (whether it is a method of MPI) and exchange_seconds_{median,min,max}.
     """
     from matplotlib.patches import Patch
 
