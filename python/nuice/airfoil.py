@@ -27,10 +27,10 @@ MIN_POINTS = 100
 MAX_POINTS = 5_000_000
 _MAX_MESHES = 6
 
-_FAR_RADIUS = 8.0  # of the outer boundary, in chords
+_FAR_RADIUS = 8.0  # radius of the outer boundary, in chords
 _NEAR_SIZE = 0.01  # length of the edges on the profile, in chords, before scaling
-_GROWTH = 0.09  # of that length per chord of distance from the profile
-_POINTS_AT_SCALE_1 = 5800.0  # what these give: the first guess
+_GROWTH = 0.09  # growth of this length per chord of distance from the profile
+_POINTS_AT_SCALE_1 = 5800.0  # number of points with these values: the first guess
 
 
 @dataclass(frozen=True, eq=False)

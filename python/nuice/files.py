@@ -27,10 +27,10 @@ from types import TracebackType
 
 from .errors import Error
 
-WRITING_FAILED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # Python names no file then
+WRITING_FAILED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # errors for which Python names no file
 PICTURE_ENDINGS = (".png", ".pdf", ".svg")
 
-# May lead to a regular file, which the program that started us has open and would lose if it were replaced.
+# May lead to a regular file that the calling program has open, and would lose if the file were replaced.
 _DESCRIPTORS = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
 _DESCRIPTOR = re.compile(r"(?:/dev/fd|/proc/self/fd)/(\d+)")
 
@@ -38,9 +38,9 @@ _DESCRIPTOR = re.compile(r"(?:/dev/fd|/proc/self/fd)/(\d+)")
 @dataclass(frozen=True)
 class _Pending:
     asked_for: str
-    folder: Path  # private: no other user can replace the temporary file
+    folder: Path  # private, so that no other user can replace the temporary file
     temporary: Path
-    final: Path | None  # None: written to as it is, see _write_straight()
+    final: Path | None  # None: a file that is not replaced, see _write_straight()
 
 
 class OutputFiles:
@@ -84,8 +84,8 @@ class OutputFiles:
                 shutil.rmtree(pending.folder, ignore_errors=True)
 
     def _put_in_place(self) -> None:
-        written = [p for p in self._pending if p.temporary.exists()]  # else it was not needed after all
-        # Devices first: one that is full leaves the files as they were.
+        written = [p for p in self._pending if p.temporary.exists()]  # others were not needed
+        # Devices first: if one is full, the files stay unchanged.
         for pending in sorted(written, key=lambda p: p.final is not None):
             try:
                 if pending.final is None:

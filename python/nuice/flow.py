@@ -22,7 +22,7 @@ from .airfoil import Mesh
 from .errors import Error
 from .files import OutputFiles
 
-_FAR = 2.0  # chords from the middle of the profile: boundary edges beyond are far ones
+_FAR = 2.0  # chords from the middle of the profile; boundary edges farther away are on the far boundary
 
 
 def counter_clockwise(mesh: Mesh) -> NDArray[np.int64]:

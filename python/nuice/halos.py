@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 from ._core import CommMatrix
 from .airfoil import halo_of_edges
 
-RANKS = 32  # of the papers' CM-5
+RANKS = 32  # nodes of the papers' CM-5
 EULER_BYTES = 5 * 4  # five unknowns a point, single precision
 CG_BYTES = 4
 CG_GRID = (32, 32, 16)  # 16K unknowns
-CG_BOXES = (16, 2, 1)  # of the 32 ranks along each side
+CG_BOXES = (16, 2, 1)  # boxes along each side, one per rank
 
 
 def euler(points: int, seed: int, ranks: int = RANKS, unit_bytes: int = EULER_BYTES) -> CommMatrix:

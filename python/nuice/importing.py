@@ -25,7 +25,7 @@ from .errors import Error
 
 BEGIN_OF_MATRIX = "Start Communication Matrix"
 END_OF_MATRIX = "End Communication Matrix"
-SEVERAL = 4  # times: pairs whose numbers of messages are within that are of one class
+SEVERAL = 4  # factor within which numbers of messages belong to the same class
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Exchange:
     ranks: int
     src: Any = field(repr=False)
     dst: Any = field(repr=False)
-    bytes: Any = field(repr=False)  # of all calls together
+    bytes: Any = field(repr=False)  # the bytes of all calls together
     calls: Any = field(repr=False)
 
     def matrix(self, chosen: Any = slice(None)) -> CommMatrix:

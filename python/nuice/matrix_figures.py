@@ -11,7 +11,7 @@ from . import _core
 from ._core import NO_RANK, Busiest, CommMatrix
 
 MAX_HISTOGRAM_ROWS = 16
-MANY_PARTNERS = 2  # times the median: a hub
+MANY_PARTNERS = 2  # multiple of the median from which a rank is a hub
 
 
 def matrix_figures(matrix: CommMatrix) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def _shape(matrix: CommMatrix) -> dict[str, Any]:
     """Finds ranks with many partners, and the distances of messages."""
     ranks = matrix.num_ranks
     src, dst, sizes = (np.asarray(part) for part in (matrix.src, matrix.dst, matrix.bytes))
-    # Both are sorted by sender and receiver: the first as it is, the other with the ends exchanged.
+    # Both arrays are sorted by sender and receiver: the first as it is, the second with the ends swapped.
     there, back = src * ranks + dst, dst * ranks + src
     turned = np.argsort(back, kind="stable")
     answered = _is_in(back, there)

@@ -9,7 +9,7 @@ from ._core import CommMatrix
 from .errors import Error
 
 SKEWS = ("even", "hot", "fan", "lengths")
-SPREAD = 0.25  # of fan and lengths: standard deviation over the mean
+SPREAD = 0.25  # for fan and lengths: standard deviation over the mean
 
 
 def dispatch(
@@ -40,7 +40,7 @@ def dispatch(
         weights[random.choice(ranks, hot_ranks, replace=False)] = np.log(popularity)
     table = np.zeros((ranks, ranks), np.int64)
     for rank in range(ranks):
-        # The largest of weight + Gumbel noise are drawn without replacement with these likelihoods.
+        # The largest values of weight + Gumbel noise are a draw without replacement with these likelihoods.
         order = np.argsort(-(weights + random.gumbel(size=(tokens, ranks))), axis=1)
         fan = np.full(tokens, experts)
         length = np.full(tokens, token_bytes)

@@ -95,7 +95,7 @@ def _neighbours(distance: NDArray[np.float64], numbers: dict[str, float]) -> NDA
             degree[part] += 1
 
     most, fewest = int(numbers["messages_max"]), int(numbers["messages_min"])
-    for pair in ordered:  # all parts have the fewest
+    for pair in ordered:  # first, all parts get the smallest number of neighbours
         if min(degree[part] for part in pair) < fewest and max(degree[part] for part in pair) < most:
             choose(pair)
     wanted = round(ranks * numbers["messages_avg"] / 2)

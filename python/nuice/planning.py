@@ -240,7 +240,7 @@ def compare(
     require_matrix(matrix)
     network = _network(topology, matrix)
     names = [s.name for s in _core.schedulers()] if schedulers is None else list(schedulers)
-    rows = [_core.find_scheduler(name) for name in names]  # an unknown name stops us before any work
+    rows = [_core.find_scheduler(name) for name in names]  # raises for an unknown name, before any work
     result = []
     for row in rows:
         reason = row.why_not(matrix, seed, phase_cost_bytes, network)

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 FORMAT = 1
-NO_CALL = -2  # of a rank that made fewer
-NOT_KEPT = -1  # a row that the recorder had no room for
+NO_CALL = -2  # the row of a rank that made fewer calls
+NOT_KEPT = -1  # a row for which the recorder had no room
 MOST_NUMBERS = 2**28  # calls x ranks of a series
 
 

@@ -159,7 +159,7 @@ def predict(
     require_matrix(matrix)
     target = machine_for(machine, matrix)
     if executor != "auto":
-        _core.find_executor(executor)  # an unknown name stops us before any work
+        _core.find_executor(executor)  # raises for an unknown name, before any work
     known = [s.name for s in _core.schedulers()]
     names = [*known, DRS_N] if schedulers is None else list(schedulers)
     for name in names:

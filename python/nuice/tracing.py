@@ -32,7 +32,7 @@ FORMAT = 2
 KINDS = ("start", "wait", "sent", "landed", "message", "step", "over")
 START, WAIT, SENT, LANDED, MESSAGE, STEP, OVER = range(len(KINDS))
 NOTE = np.dtype([("at_s", "<f8"), ("kind", "<i4"), ("partner", "<i4"), ("bytes", "<i8")])
-FROM_OTHERS = (LANDED, MESSAGE)  # what a rank that waits has waited for
+FROM_OTHERS = (LANDED, MESSAGE)  # the notes that end a wait for another rank
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Run:
     notes: dict[int, NDArray[Any]]
     begin_s: float
     seconds: float
-    complete: bool  # every rank came to its end
+    complete: bool  # whether every rank has reached its end
 
     def transfers(self) -> list[Transfer]:
         sent: dict[tuple[int, int], list[Any]] = defaultdict(list)

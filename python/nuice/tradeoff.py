@@ -21,7 +21,7 @@ from .errors import Error
 from .matrix import require_matrix
 from .planning import Plan, plan
 
-# kpbs is asked with phases of several multiples of alpha / beta: its points are spread along the frontier.
+# kpbs plans for several multiples of alpha / beta, so that its points are spread along the frontier.
 KPBS_COST_FACTORS = (1 / 64, 1 / 16, 1 / 4, 1, 4)
 
 
@@ -31,7 +31,7 @@ class FrontierPoint:
 
     plan: Plan
     cost_s: float
-    phase_cost_bytes: int | None  # what kpbs was told; None for the others
+    phase_cost_bytes: int | None  # the argument of kpbs; None for other schedulers
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ def _candidates(matrix: CommMatrix, alpha_s: float, beta: float) -> list[tuple[s
 
 def _undominated(points: list[FrontierPoint]) -> list[FrontierPoint]:
     kept: list[FrontierPoint] = []
-    # The sort is stable: of equal ones the first in the table stays.
+    # The sort is stable: of equal schedules the first in the registry stays.
     for point in sorted(points, key=lambda p: (p.plan.phases, p.plan.phase_bytes)):
         if not kept or point.plan.phase_bytes < kept[-1].plan.phase_bytes:
             kept.append(point)

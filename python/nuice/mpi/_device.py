@@ -26,8 +26,8 @@ class DeviceArray:
     what: str
     dtype: np.dtype[Any] | None
     shape: tuple[int, ...]
-    is_contiguous: bool  # in any order of its axes
-    is_by_rows: bool  # in C's
+    is_contiguous: bool  # with any order of its axes
+    is_by_rows: bool  # with C's order of its axes
     is_readonly: bool
     keep: object
 
@@ -117,13 +117,13 @@ def device_array(buffer: Any) -> DeviceArray | None:
         return None
     try:
         interface = getattr(buffer, "__cuda_array_interface__", None)
-    except (AttributeError, RuntimeError):  # PyTorch's, of tensors with gradients
+    except (AttributeError, RuntimeError):  # PyTorch raises it for tensors with gradients
         interface = None
     if interface is None and not _is_in_dlpack(buffer):
         return None
-    if _is_immutable(buffer):  # computed on streams that have no name here, and never again
+    if _is_immutable(buffer):  # computed once, on streams that are unknown here
         buffer.block_until_ready()
     if interface is not None:
         return _from_interface(buffer, interface)
-    # No stream is waited for here: start() does that.
+    # Does not wait for any stream, because start() does.
     return _from_capsule(buffer, buffer.__dlpack__(stream=-1))

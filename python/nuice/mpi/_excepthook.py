@@ -26,7 +26,7 @@ def install() -> None:
     ) -> None:
         before(kind, value, traceback)
         if os.getpid() != process:
-            return  # forked: MPI is not its
+            return  # a forked child, to which MPI does not belong
         if MPI.Is_initialized() and not MPI.Is_finalized() and MPI.COMM_WORLD.size > 1:
             rank = MPI.COMM_WORLD.rank
             print(f"nuice.mpi: rank {rank} ends all ranks after {kind.__name__}: {value}", file=sys.stderr)

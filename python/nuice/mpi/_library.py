@@ -25,7 +25,7 @@ except ImportError as missing:
 from ..errors import Error
 
 SONAME = "libnuice.so.1"
-MPI_ABI_COMM_WORLD = 0x101  # the MPI 5 standard says so
+MPI_ABI_COMM_WORLD = 0x101  # the value in the MPI 5 standard
 
 
 def _mpi_of_mpi4py() -> str:
@@ -178,7 +178,7 @@ def fortran_handle(comm: MPI.Intracomm) -> int:
     if not isinstance(comm, MPI.Comm):
         raise TypeError(f"{comm!r} is not a communicator of mpi4py")
     if comm in (MPI.COMM_NULL, MPI.COMM_WORLD, MPI.COMM_SELF) or MPI.Is_finalized():
-        require_mpi()  # others may be of a session
+        require_mpi()  # other communicators may belong to a session
     return comm.py2f()
 
 

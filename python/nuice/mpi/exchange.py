@@ -19,7 +19,7 @@ _test = lib.nuice_exchange_test
 _start_on = lib.nuice_exchange_start_on
 _wait_on = lib.nuice_exchange_wait_on
 
-# The memory of what is bound, also where its Exchange was dropped without Free: MPI may still write to it.
+# The bound memory, also of an Exchange that was dropped without Free(), because MPI may still write to it.
 _bound: dict[int, object] = {}
 
 
@@ -174,7 +174,7 @@ class Exchange:
             return
         if self.is_under_way:
             if kind is not None:
-                return  # the others may never come
+                return  # the other ranks may never call it
             self.Wait()
         self.Free()
 
@@ -183,7 +183,7 @@ class Exchange:
             return "<nuice.mpi.Exchange, freed>"
         try:
             return f"<nuice.mpi.Exchange {self.executor}{', active' if self.is_under_way else ''}>"
-        except Error as error:  # another thread is waiting in it
+        except Error as error:  # another thread is waiting for the exchange
             return f"<nuice.mpi.Exchange: {error}>"
 
     def __reduce__(self) -> NoReturn:

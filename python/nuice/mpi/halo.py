@@ -78,7 +78,7 @@ class Halo:
     __slots__ = ("_handle", "_stages", "ghosts", "num_owned")
 
     num_owned: int
-    ghosts: NDArray[np.int64]  # their global indices: by ascending owner, of one owner by ascending index
+    ghosts: NDArray[np.int64]  # global indices, sorted by owner, then by index
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class Halo:
                         f"ranges has {begins.size} numbers for {comm.size} ranks: one more than ranks"
                     )
         except Exception:
-            # An error of all ranks, so that none waits for this one.
+            # Makes it an error of all ranks, so that no rank waits for this rank.
             lib.nuice_halo_create_list_f(fortran, 0, None, -1, _at(none, c_int64), 8, b"", byref(handle))
             raise
         if ranges is not None:

@@ -101,7 +101,7 @@ def _init(
         wrong = str(error).encode() or b"wrong arguments"
         lib.nuice_alltoallv_init_f(
             call, byref(nothing), byref(nothing), fortran, b"", wrong, byref(handle)
-        )  # an error of all ranks
+        )  # makes it an error of all ranks
         raise
     (from_, keep_from), (to, keep_to) = sides
     must(lib.nuice_alltoallv_init_f(call, byref(from_), byref(to), fortran, text, b"", byref(handle)))

@@ -49,7 +49,7 @@ class Plan:
 
     __slots__ = ("_destinations", "_handle", "_num_ranks", "_sources")
 
-    _handle: int | None  # None: freed
+    _handle: int | None  # None if freed
     _num_ranks: int
     _destinations: tuple[Partner, ...]
     _sources: tuple[Partner, ...]
@@ -66,8 +66,8 @@ class Plan:
             row = _row_of(destinations)
             text = option_text(options, named)
         except Exception:
-            # The other ranks must not wait for this one: a number of partners that cannot be is an error of
-            # all.
+            # The other ranks must not wait for this rank: an impossible number of partners is an error of
+            # all ranks.
             lib.nuice_plan_create_f(fortran, -1, None, None, b"", byref(handle))
             raise
         must(lib.nuice_plan_create_f(fortran, *_row_arguments(row), text, byref(handle)))
@@ -208,7 +208,7 @@ class Plan:
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if kind is None:
-            self.Free()  # otherwise the others may never come
+            self.Free()  # otherwise the other ranks may never call it
 
     def __repr__(self) -> str:
         if self._handle is None:

@@ -46,7 +46,7 @@ def sparse_alltoallv(
         ranks = [whole(rank, "a rank", bits=32) for rank, _ in pairs]
         memories = [memory_of(buffer, False) for _, buffer in pairs]
     except Exception:
-        lib.nuice_sparse_alltoallv_f(-1, None, None, None, None, fortran, byref(handle))  # an error of all
+        lib.nuice_sparse_alltoallv_f(-1, None, None, None, None, fortran, byref(handle))  # all ranks fail
         raise
     must(
         lib.nuice_sparse_alltoallv_f(

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_BARS = 16
-BEND = 0.1  # of a link, so that both ways of a cable are seen
-MAX_NAMED = 12  # vertices of a level that are all named; of more those at the busiest links
+BEND = 0.1  # bend of a link, so that both directions of a cable are visible
+MAX_NAMED = 12  # vertices per level up to which all are named; beyond, only those at the busiest links
 NAMED_LINKS = 6
 
 

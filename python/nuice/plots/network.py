@@ -109,7 +109,7 @@ def port_shares(
     """
     ports = network["ports"]
     at = np.array(ports["at_s"]) - lane["begin_s"]
-    # One look more at both ends, so that the picture begins and ends inside it.
+    # One sample more at both ends, so that the picture begins and ends inside the samples.
     first = max(int(np.searchsorted(at, 0.0)) - 1, 0)
     last = min(int(np.searchsorted(at, shown_s)) + 1, len(at))
     at, counts = at[first:last], np.array(ports["bytes"][first:last], dtype=float).reshape(last - first, -1)
@@ -122,7 +122,7 @@ def _draw_lane(
 ) -> Any:
     lane = method["typical"]
     at, shares = port_shares(lane, network, shown_s)
-    # What the ports carry after the end belongs to the next exchange.
+    # Bytes after the end belong to the next exchange.
     shares[:, at[:-1] > lane["seconds"]] = 0.0
     rows = np.arange(shares.shape[0] + 1) - 0.5
     colours = "Oranges" if method["mpi"] else "Blues"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..airfoil import Mesh
 
 MAX_CELLS = (
-    256  # per side of a heat map, so that single messages are seen; larger matrices are drawn in blocks
+    256  # rows of a heat map, so that single messages are visible; larger matrices are drawn in blocks
 )
 MAX_NUMBERED_PARTS = 128
 
@@ -124,7 +124,7 @@ def draw_matrix(matrix: CommMatrix, title: str = "communication matrix") -> Figu
     figure = new_figure(8.2, 7)
     axes = figure.add_subplot()
     extent = (-0.5, matrix.num_ranks - 0.5, matrix.num_ranks - 0.5, -0.5)
-    # From zero, not from the smallest: equal sizes must not look empty, and white must stay "no message".
+    # The scale begins at zero: equal sizes must not look empty, and white must mean "no message".
     norm = LogNorm(low, high) if wide_range else Normalize(0.0, high)
     image = axes.imshow(shown, cmap=colormaps["viridis_r"], norm=norm, extent=extent, interpolation="none")
     per = f" per {block} x {block} ranks" if block > 1 else ""

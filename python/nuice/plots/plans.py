@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MAX_LABELLED_RANKS = 40
 NOT_COMPARABLE = "#BBBBBB"  # bars of schedules for which the bound does not hold
-MIN_LABEL_SHARE = 0.016  # of the axis' width: a narrower bar has no room for its receiver's number
+MIN_LABEL_SHARE = 0.016  # share of the axis' width below which a bar has no room for its receiver's number
 
 
 def draw_timeline(plans: Sequence[Plan]) -> Figure:

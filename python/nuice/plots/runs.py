@@ -15,7 +15,7 @@ from .style import COLOURS, REFERENCE_LINE, new_figure, three_digits, time_unit
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Of a rank's row, from its upper to its lower edge: what the processor does fills it, bytes lie on top of it.
+# The parts of a rank's row, from top to bottom: work of the processor fills the row, bytes lie on it.
 LANES = {
     "software": (-0.46, 0.46, COLOURS[7]),
     "waiting": (-0.46, 0.46, "#E4E4E4"),

@@ -11,7 +11,7 @@ from ..files import OutputFiles
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Okabe and Ito (2008): told apart with every common kind of colour blindness. Darkest last.
+# Okabe and Ito (2008): distinguishable with every common kind of colour blindness. Darkest last.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#555555")
 OURS, THEIRS = COLOURS[0], COLOURS[1]
 REFERENCE_LINE = "#D55E00"

@@ -21,7 +21,7 @@ def draw_times(methods: Sequence[Mapping[str, Any]], title: str) -> Figure:
 
     medians = [m["exchange_seconds_median"] for m in methods]
     factor, unit = time_unit(max(medians, default=0.0))
-    # The slowest repetition may be an accident of the machine: it must not squeeze all the bars.
+    # The slowest repetition may be a disturbance of the machine, which must not shrink all bars.
     slowest = max((m["exchange_seconds_max"] for m in methods), default=1.0)
     longest = factor * min(slowest, 4 * max(medians, default=1.0))
     figure = new_figure(11, 1.9 + 0.42 * len(methods))
