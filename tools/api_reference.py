@@ -177,7 +177,10 @@ def cpp_page() -> str:
         words = re.split(r"(?<=\.) |:  ", words)[0].strip()
         text += f"\n## [{name}](../../{path})\n\n{escaped(words)}\n\n"
         for owner, declaration, comment in items:
-            said = escaped(" ".join(words_of(comment).split()))
+            paragraphs = [" ".join(paragraph.split()) for paragraph in words_of(comment).split("\n\n")]
+            said = escaped(paragraphs[0])
+            if said.endswith(":") and len(paragraphs) > 1:  # a formula
+                said += f" `{paragraphs[1]}`"
             sentences = re.split(r"(?<=[a-z0-9)`])\. (?=[A-Z])", said)
             first = ". ".join(sentences[: 2 if len(sentences[0].split()) < 4 else 1]).rstrip(".")
             if not declaration:

@@ -150,9 +150,9 @@ NUICE_API int nuice_plan_create_from_schedule_f(nuice_fint comm, const nuice_mat
  * follow different plans. */
 NUICE_API int nuice_plan_follow(const nuice_plan* plan, int num_destinations, const int ranks[],
                                 const int64_t bytes[], nuice_plan** followed);
-/** Collective over comm, which contains only ranks of this plan, in any order: for example the ranks that
- * survive after a death (MPIX_Comm_shrink). Makes a plan for the messages among these ranks, with the options
- * of `plan`, which is not changed. The new plan numbers ranks as in comm, and keeps the order of the
+/** Collective over comm. Makes a plan for the messages among the ranks of comm, with the options of `plan`,
+ * which is not changed. comm contains only ranks of this plan, in any order: for example the ranks that
+ * survive after a death (MPIX_Comm_shrink). The new plan numbers ranks as in comm, and keeps the order of the
  * destinations, without ranks outside comm. Free the new plan too. Errors: as nuice_plan_create();
  * NUICE_ERR_MISMATCH if ranks follow different plans; NUICE_ERR_INVALID_ARGUMENT if a rank of comm does not
  * belong to the plan. */

@@ -12,7 +12,7 @@ enum class Direction { send, receive };
 
 /// The rank and direction in which a bound is reached: the first such rank, and sending before receiving.
 struct Busiest {
-  Rank rank = no_rank;  ///< no_rank for a matrix without messages.
+  Rank rank = no_rank;  ///< The rank; no_rank for a matrix without messages.
   Direction direction = Direction::send;
 };
 

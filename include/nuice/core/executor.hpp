@@ -21,8 +21,8 @@ namespace nuice {
 enum class Pace : std::uint8_t {
   at_once,  ///< Nothing: all sends start in the order of the schedule.
   phases,   ///< Its own send and receive of the phase.
-  /// Its own send and receive of the phase. Two ranks that exchange messages synchronise first, and the lower
-  /// rank receives first if the port requires it.
+  /// Its own send and receive of the phase, after synchronising with the rank with which it exchanges
+  /// messages. The lower rank receives first if the port requires it.
   pairs,
   /// Notifications that the previous transfers on its ports and links have completed (dependencies.hpp).
   notices,

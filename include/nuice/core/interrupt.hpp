@@ -11,8 +11,8 @@
 
 namespace nuice {
 
-/// While an object exists, long calls of this thread call its function about every millisecond, so the
-/// function should take at most some microseconds. Objects may be nested; the innermost object is used.
+/// A function that long calls of this thread call about every millisecond while the object exists; it should
+/// take at most some microseconds. Objects may be nested; the innermost object is used.
 class InterruptCheck {
  public:
   explicit InterruptCheck(std::function<void()> function);

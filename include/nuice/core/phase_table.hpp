@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The communication phase table (CPT, NICE fig. 8): one rank's slice of a schedule, which is all that
+// The communication phase table (CPT; figure 8 of NICE): one rank's slice of a schedule, which is all that
 // executors see.
 //
 // The fields in the papers are s_partner, s_len, s_offset, r_partner, r_len, r_offset, with one record per

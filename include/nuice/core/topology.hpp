@@ -15,7 +15,8 @@
 
 namespace nuice {
 
-using LinkId = std::int32_t;  ///< 0 .. num_links - 1. A cable for both directions is two links.
+using LinkId =
+    std::int32_t;  ///< The id of a link, 0 .. num_links - 1. A cable for both directions is two links.
 
 inline constexpr LinkId no_link = -1;
 

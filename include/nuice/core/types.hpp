@@ -16,7 +16,7 @@ inline constexpr Rank no_rank = -1;
 /// The maximum number of ranks of a matrix. Each rank takes some memory even without messages, so a damaged
 /// file must not be able to request more memory than any machine has.
 inline constexpr Rank max_ranks = Rank{1} << 24;
-inline constexpr std::int64_t no_path = -1;  ///< Instead of the number of a path: the network's own route.
+inline constexpr std::int64_t no_path = -1;  ///< A path number that means the network's own route.
 
 /// The maximum size of a message, and of the sum of all messages of a matrix.
 inline constexpr Bytes max_bytes = Bytes{1} << 62;

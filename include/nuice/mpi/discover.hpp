@@ -19,7 +19,7 @@
 
 namespace nuice::mpi {
 
-/// Returns the names of the methods that find the sources, in this order. All methods give the same result.
+/// Returns the names of the methods that find the sources. All methods give the same result.
 /// n: ranks; m: messages of all ranks; d: messages of this rank.
 ///
 ///   gather      Every rank gathers all rows: one allgather and one allgatherv. O(n + m) time and memory.

@@ -142,7 +142,7 @@ class Exchange {
     while (const std::optional<Arrival> arrival = next()) handler(arrival->source, arrival->data);
   }
 
-  /// Collective, but does not wait for other ranks. Releases the requests. Throws Error state while the
+  /// Releases the requests. Collective, but does not wait for other ranks. Throws Error state while the
   /// exchange is active. A second call does nothing.
   void free();
 

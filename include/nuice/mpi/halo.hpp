@@ -70,7 +70,7 @@ class HaloExchange {
   /// Returns whether the exchange is active: started, and not yet known to be complete. Throws Error state
   /// after free().
   bool is_under_way() const;
-  /// Collective, but does not wait for other ranks. Frees the exchange. Throws Error state while it is
+  /// Frees the exchange. Collective, but does not wait for other ranks. Throws Error state while it is
   /// active.
   void free();
   /// Returns statistics of the plan that carries the exchange. Throws Error state after free().

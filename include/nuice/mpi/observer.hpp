@@ -18,8 +18,9 @@ enum class Region : int {
   phase = 2  ///< A phase of an executor with phases; `which` is its number among this rank's phases, from 0.
 };
 
-/// Functions that the thread that calls the library calls when a region begins and ends. They may be null,
-/// and must not call the library or throw. Exchanges may overlap, so their regions need not be nested.
+/// Functions that the library calls when a region begins and ends, in the thread that has called the library.
+/// They may be null, and must not call the library or throw. Exchanges may overlap, so their regions need not
+/// be nested.
 struct Observer {
   void (*begin)(void* data, Region region, std::int64_t which) = nullptr;
   void (*end)(void* data, Region region, std::int64_t which) = nullptr;

@@ -34,16 +34,16 @@ enum class Planning {
 /// How much the scheduler "auto" may measure to choose a method, like the planner flags of FFTW.
 enum class Effort {
   estimate,  ///< Nothing is measured; the prediction decides.
-  /// The first exchanges measure. On several hosts without a named machine only the order is predicted; the
-  /// first exchanges also try methods that combine or forward messages, and the fastest method stays
-  /// (docs/adr/0050). An exchange can then complete only when every rank has completed the exchange three
-  /// before it.
+  /// The program's first exchanges are measured, and the fastest method stays (docs/adr/0050). On several
+  /// hosts without a named machine the prediction chooses only the order; the first exchanges also try
+  /// methods that combine or forward messages. An exchange can then complete only when every rank has
+  /// completed the exchange three before it.
   learn
 };
 
 /// Options of the executor async.
 struct AsyncOptions {
-  /// The maximum number of active sends of a rank, 0: no limit. With a limit every send is synchronous, so
+  /// The maximum number of active sends of a rank; 0: no limit. With a limit every send is synchronous, so
   /// that the buffers of a slow receiver cannot overflow (strip mining, 003 s.3.1).
   int max_sends = 0;
   /// The bytes of a chunk. Messages of plain bytes travel in 2 to 16 chunks, longer ones whole. The reason:

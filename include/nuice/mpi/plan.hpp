@@ -38,7 +38,7 @@ struct PlanInfo {
   /// uses.
   std::string executor;
   std::string overridden;      ///< The options that NUICE_OPTIONS has overridden.
-  Rank num_hosts = 0;          ///< The number of hosts planned for; without PlanOptions::hosts that of ranks.
+  Rank num_hosts = 0;          ///< The number of hosts; without PlanOptions::hosts the number of ranks.
   bool combined = false;       ///< Whether messages between two hosts are combined.
   bool shared_memory = false;  ///< Whether messages inside a host use shared memory.
   MessageId num_messages = 0;  ///< The number of messages of all ranks, without messages of a rank to itself.
@@ -112,11 +112,12 @@ class Plan {
   /// state if a rank has freed this plan.
   Plan follow(std::span<const Partner> destinations, const Outcome& fault = {}) const;
 
-  /// Collective over comm, which contains only ranks of this plan, in any order: for example the ranks that
-  /// survive after a death (MPIX_Comm_shrink). Makes a plan for the messages among these ranks, with this
-  /// plan's options; this plan does not change. The new plan numbers ranks as in comm, and keeps the order of
-  /// destinations(), without ranks outside comm. A list in option hosts is reused for the ranks of comm; an
-  /// option topology that does not suit the number of ranks is an error. fault: as PlanOptions::fault.
+  /// Collective over comm. Makes a plan for the messages among the ranks of comm, with this plan's options;
+  /// this plan does not change. comm contains only ranks of this plan, in any order: for example the ranks
+  /// that survive after a death (MPIX_Comm_shrink). The new plan numbers ranks as in comm, and keeps the
+  /// order of destinations(), without ranks outside comm. A list in option hosts is reused for the ranks of
+  /// comm; an option topology that does not suit the number of ranks is an error. fault: as
+  /// PlanOptions::fault.
   /// Throws Error, the same on all ranks, as the constructor does; mismatch if ranks follow different plans;
   /// state if a rank has freed this plan; invalid_argument if a rank of comm does not belong to this plan.
   Plan follow_on(MPI_Comm comm, const Outcome& fault = {}) const;

@@ -74,7 +74,7 @@ struct PacketRun {
 PacketRun simulate_packets(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
                            const PacketOptions& options = {});
 
-/// Returns the share of its slots in which an output of a saturated switch delivers a packet, if every input
+/// Returns the share of slots in which an output of a saturated switch delivers a packet, if every input
 /// always has packets for outputs drawn uniformly (Karol, Hluchyj and Morgan 1987). Throws Error
 /// invalid_argument for fewer than 1 port or slot.
 double switch_throughput(int ports, Queueing queueing, int slots = 20000, std::uint64_t seed = 1);

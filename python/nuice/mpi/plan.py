@@ -105,10 +105,10 @@ class Plan:
         return followed
 
     def follow_on(self, comm: MPI.Intracomm) -> Plan:
-        """Collective over comm, which contains only ranks of this plan, in any order: for example the ranks
-        that survive after a death (comm.Shrink() of mpi4py). Makes a plan for the messages among these ranks,
-        with the options of this plan, which does not change. The new plan numbers ranks as in comm and keeps
-        the order of the destinations, without ranks outside comm.
+        """Collective over comm. Makes a plan for the messages among the ranks of comm, with the options of
+        this plan, which does not change. comm contains only ranks of this plan, in any order: for example the
+        ranks that survive after a death (comm.Shrink() of mpi4py). The new plan numbers ranks as in comm and
+        keeps the order of the destinations, without ranks outside comm.
 
         Raises as Plan() does; mismatch if ranks follow different plans; invalid_argument if a rank of comm
         does not belong to the plan.
