@@ -104,8 +104,9 @@ struct Advice {
   Bytes phase_cost_bytes = default_phase_cost_bytes;
   bool prefer_pairs = false;
 
-  /// All candidates: first the choice, then the other applicable candidates by ascending total_s (candidates
-  /// that were not simulated: by its upper limit), then the inapplicable candidates in the given order.
+  /// All candidates: first the choice, then the other applicable candidates by ascending total_s, then the
+  /// inapplicable candidates in the given order. A candidate that was not simulated is sorted by the upper
+  /// limit of its total_s.
   std::vector<Candidate> candidates;
   /// How the choice and its nearest rivals were predicted.
   Prediction decided_by = Prediction::rule;
