@@ -62,10 +62,22 @@ def fortran_calls() -> dict[str, str]:
 
 
 C_ITEM = re.compile(
-    r"/\* -{4} (?P<section>(?:(?!\*/).)*?) -* \*/"
+    r"/\* -{4} (?P<section>(?:(?!\*/).)*?)(?: -*)? \*/"
     r"|(?:/\*\*(?!<)(?P<comment>(?:(?!\*/).)*)\*/\s*)?(?P<code>typedef enum.*?\} \w+;|NUICE_API [^;]*;)",
     re.S,
 )
+
+
+def section_text(comment: str) -> str:
+    """The text of a section: paragraphs, and examples, whose lines begin with two blanks."""
+    lines = [re.sub(r"^ \* ?", "", line) for line in comment.split("\n")]
+    blocks = "\n".join(lines).strip("\n").split("\n\n")
+    return "".join(
+        "\n" + code("c", inspect.cleandoc(block))
+        if block.startswith("  ")
+        else f"\n{escaped(' '.join(block.split()))}\n"
+        for block in blocks
+    )
 
 
 def c_page() -> str:
@@ -80,7 +92,7 @@ def c_page() -> str:
         if found["section"]:
             title, _, rest = found["section"].partition("\n")
             text += f"\n## {re.split(r': | -{4,}', title)[0].strip()}\n"
-            text += re.sub(r"^  (?=\w)", "    ", f"\n{words_of(rest)}\n", flags=re.M) if rest else ""
+            text += section_text(rest) if rest else ""
             continue
         prototype = re.sub(r"\s+", " ", found["code"].replace("NUICE_API ", "")).strip()
         name = re.search(r"\b(nuice_\w+)\(", prototype)

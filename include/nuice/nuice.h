@@ -265,9 +265,11 @@ NUICE_API int nuice_exchange_free(nuice_exchange** exchange);
  * names end in _c take 64-bit counts, as in MPI 4. The buffers must stay valid until nuice_free(). Arrays of
  * counts, displacements and types, and the types themselves, may be freed earlier. Blocks of 0 elements are
  * not messages.
+ *
  * info: MPI_INFO_NULL, or an info object whose key "nuice" holds options ("scheduler=coloring watchdog=10s",
  * docs/reference/options.md), equal on all ranks. Other keys are ignored. Without options the scheduler is
  * auto.
+ *
  * Errors: NUICE_ERR_INVALID_ARGUMENT for a negative count, overlapping receive blocks (found for types
  * without gaps), a communicator without neighbours, or an intercommunicator; NUICE_ERR_MISMATCH if a rank
  * expects a different number of bytes than is sent to it (the text names both ranks); otherwise as
@@ -396,6 +398,7 @@ NUICE_API int nuice_testsome(int count, const nuice_request requests[], int* num
  * Collective over comm. Arguments and results are those of the MPI calls with these names. No plan is made,
  * so counts may change in every call, on any ranks. The state of the last 16 different calls is kept with
  * comm and found again without communication.
+ *
  * Errors: in the first call on comm as for nuice_alltoallv_init(), on all ranks. Later, the error of one rank
  * is returned by all other ranks in this call or their next one, and by every later call on comm. As in MPI,
  * a call waits for a message that is expected but not sent; NUICE_OPTIONS="watchdog=10s" ends the wait with

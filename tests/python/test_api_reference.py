@@ -34,6 +34,15 @@ def test_no_public_name_of_c_is_missing() -> None:
     assert {name for name in names if not name.endswith("_f") and f"### `{name}`" not in page} == set()
 
 
+def test_no_section_of_c_is_missing() -> None:
+    page = api_reference.c_page()
+    header = (ROOT / "include/nuice/nuice.h").read_text(encoding="utf-8")
+    titles = api_reference.re.findall(r"^/\* ---- (.*?)(?:: | -|\n)", header, api_reference.re.M)
+    assert len(titles) > 5
+    assert [title for title in titles if f"\n## {title}" not in page] == []
+    assert "## Replacing an MPI call\n\n```c\nnuice_request x;\n" in page
+
+
 def test_items_of_cpp_are_found() -> None:
     header = """
 /// A class.
