@@ -62,10 +62,22 @@ def fortran_calls() -> dict[str, str]:
 
 
 C_ITEM = re.compile(
-    r"/\* -{4} (?P<section>(?:(?!\*/).)*?) -* \*/"
+    r"/\* -{4} (?P<section>(?:(?!\*/).)*?)(?: -*)? \*/"
     r"|(?:/\*\*(?!<)(?P<comment>(?:(?!\*/).)*)\*/\s*)?(?P<code>typedef enum.*?\} \w+;|NUICE_API [^;]*;)",
     re.S,
 )
+
+
+def section_text(comment: str) -> str:
+    """The text of a section: paragraphs, and examples, whose lines begin with two blanks."""
+    lines = [re.sub(r"^ \* ?", "", line) for line in comment.split("\n")]
+    blocks = "\n".join(lines).strip("\n").split("\n\n")
+    return "".join(
+        "\n" + code("c", inspect.cleandoc(block))
+        if block.startswith("  ")
+        else f"\n{escaped(' '.join(block.split()))}\n"
+        for block in blocks
+    )
 
 
 def c_page() -> str:
@@ -80,7 +92,7 @@ def c_page() -> str:
         if found["section"]:
             title, _, rest = found["section"].partition("\n")
             text += f"\n## {re.split(r': | -{4,}', title)[0].strip()}\n"
-            text += re.sub(r"^  (?=\w)", "    ", f"\n{words_of(rest)}\n", flags=re.M) if rest else ""
+            text += section_text(rest) if rest else ""
             continue
         prototype = re.sub(r"\s+", " ", found["code"].replace("NUICE_API ", "")).strip()
         name = re.search(r"\b(nuice_\w+)\(", prototype)
@@ -99,20 +111,48 @@ def c_page() -> str:
 # ---- C++
 
 
-def cpp_items(header: str) -> Iterator[tuple[str, str, str]]:
+Item = tuple[str, str, str]
+
+
+def shortened(declaration: str) -> str:
+    """A declaration on one line, without initialisers of constructors and without its body."""
+    line = " ".join(declaration.split())
+    return re.sub(r"(\) ?\w*) (: \w+\(|\{ ).*$|[;,]$| \{\}?$", r"\1", line).rstrip(";,")
+
+
+def cpp_items(header: str) -> list[Item]:
     """(class or "", declaration, comment) of what a header documents."""
-    owner, public, pending, declaration = "", True, [], ""
-    for line in header.split("\n"):
+    items: list[Item] = []
+    owner, public, is_enum = "", True, False
+    pending: list[str] = []
+    declaration = ""
+
+    def end_item() -> None:
+        nonlocal pending, declaration
+        if "nternal" not in "".join(pending) and "static_assert" not in declaration:
+            items.append((owner, shortened(declaration), "\n".join(pending)))
+        pending, declaration = [], ""
+
+    # A declaration on two lines, of which only the second has the comment, is one line.
+    joined = re.sub(r"^( *[^/\n]*[^;{}:,(/\n])\n\s+([^/\s][^\n]*///<)", r"\1 \2", header, flags=re.M)
+    for line in joined.split("\n"):
         bare = line.strip()
-        opened = re.match(r"(?:class|struct|enum class) (\w+)[^;]*\{", line)
+        opened = re.match(r"(?:class|struct|(enum(?: class)?)) (\w+)[^;]*\{", line)
         if opened:
-            owner, public = opened[1], not line.startswith("class")
-            yield owner, "", "\n".join(pending)
+            items.append((opened[2], "", "\n".join(pending)))
+            is_closed = "}" in line
+            owner = "" if is_closed else opened[2]
+            public, is_enum = is_closed or not line.startswith("class"), opened[1] is not None
             pending, declaration = [], ""
-        elif line.startswith("};"):
-            owner, public, pending = "", True, []
+        elif line.startswith("};") or (is_enum and line.startswith("}")):
+            if is_enum and declaration:  # the last enumerator has no comma
+                end_item()
+            owner, public, is_enum, pending, declaration = "", True, False, [], ""
         elif bare in {"public:", "private:", "protected:"}:
             public, pending = bare == "public:", []
+        elif bare.startswith("///<") and not declaration:  # goes on with the comment of the previous member
+            name, short, comment = items[-1]
+            items[-1] = (name, short, f"{comment}\n{bare}")
         elif bare.startswith("///"):
             pending.append(bare)
         elif bare.startswith("//") or not bare:
@@ -124,17 +164,12 @@ def cpp_items(header: str) -> Iterator[tuple[str, str, str]]:
         ) or declaration:
             declaration += " " + bare.split("///<")[0]
             pending += ["///" + bare.split("///<")[1]] if "///<" in bare else []
-            if declaration.count("(") == declaration.count(")") and re.search(
-                r"[;{}:]\s*$", declaration.strip()
-            ):
-                short = re.sub(
-                    r"(\) ?\w*) (: \w+\(|\{ ).*$|;$| \{\}?$", r"\1", " ".join(declaration.split())
-                ).rstrip(";")
-                if "nternal" not in "".join(pending) and "static_assert" not in short:
-                    yield owner, short, "\n".join(pending)
-                pending, declaration = [], ""
+            ends = r"[;{}:,]\s*$" if is_enum else r"[;{}:]\s*$"
+            if declaration.count("(") == declaration.count(")") and re.search(ends, declaration.strip()):
+                end_item()
         else:
             pending = []
+    return items
 
 
 def cpp_page() -> str:
@@ -146,7 +181,7 @@ def cpp_page() -> str:
         path = header.relative_to(ROOT).as_posix()
         name = path.split("include/", 1)[1]
         source = header.read_text(encoding="utf-8")
-        items = list(cpp_items(source))
+        items = cpp_items(source)
         if not items:
             continue
         head = re.match(r"// SPDX.*\n((?:// .*\n)+)", source)
@@ -154,7 +189,10 @@ def cpp_page() -> str:
         words = re.split(r"(?<=\.) |:  ", words)[0].strip()
         text += f"\n## [{name}](../../{path})\n\n{escaped(words)}\n\n"
         for owner, declaration, comment in items:
-            said = escaped(" ".join(words_of(comment).split()))
+            paragraphs = [" ".join(paragraph.split()) for paragraph in words_of(comment).split("\n\n")]
+            said = escaped(paragraphs[0])
+            if said.endswith(":") and len(paragraphs) > 1:  # a formula
+                said += f" `{paragraphs[1]}`"
             sentences = re.split(r"(?<=[a-z0-9)`])\. (?=[A-Z])", said)
             first = ". ".join(sentences[: 2 if len(sentences[0].split()) < 4 else 1]).rstrip(".")
             if not declaration:

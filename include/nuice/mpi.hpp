@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The whole exchange library: nuice/nuice.hpp, which needs no MPI, and plans, exchanges and halos on MPI.
+// Includes the whole exchange library: nuice/nuice.hpp, which needs no MPI, and plans, exchanges and halos on
+// MPI.
 #pragma once
 
 #include "nuice/mpi/agree.hpp"

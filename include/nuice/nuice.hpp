@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Everything that needs no MPI. Programs that exchange over MPI include <nuice/mpi.hpp>, which holds this too.
+// Includes everything that needs no MPI. Programs that exchange over MPI include <nuice/mpi.hpp>, which
+// includes this header.
 //
 //   nuice/core/   the matrix, schedules, their checker, networks, text formats
 //   nuice/plan/   schedulers, machines, the simulator, the adviser

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NUICE for programs in C++17: the C API (nuice/nuice.h), with handles that free themselves and exceptions.
-// nuice/mpi.hpp has more, for C++20.
+// NUICE for programs in C++17: the C API (nuice/nuice.h), with handles that free themselves and with
+// exceptions.
+// nuice/mpi.hpp, for C++20, has more functions.
 //
 //   auto x = nuice17::alltoallv_init(s, sc, sd, MPI_DOUBLE, r, rc, rd, MPI_DOUBLE, comm);
 //   for (int i = 0; i < steps; ++i) x.start(), x.wait();
 //
-// Link libnuice (nuice::c). Functions and their errors are those of the C API with the same names.
+// Link libnuice (CMake: nuice::c). Functions and their errors are those of the C functions with the same
+// names.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +34,7 @@ inline void must(int status) {
   if (status != NUICE_OK) throw Error(status);
 }
 
-/// An exchange that is bound to memory. The destructor frees it, and first completes an active one.
+/// An exchange that is bound to memory. The destructor completes an active exchange, then frees it.
 class Request {
  public:
   Request() = default;
@@ -54,7 +56,7 @@ class Request {
     must(nuice_test(handle_, &done));
     return done != 0;
   }
-  /// The index of the next message that has arrived; -1: all have.
+  /// Waits for the next message and returns its index; -1 if all messages have arrived.
   int next() {
     int partner = -1;
     must(nuice_exchange_next(handle_, &partner));
@@ -107,7 +109,7 @@ class Plan {
   }
   ~Plan() { nuice_plan_free(&handle_); }
 
-  /// The ranks that send to this rank, and their bytes.
+  /// Returns the ranks that send to this rank, and the number of bytes from each.
   std::pair<std::vector<int>, std::vector<std::int64_t>> sources() const {
     int num_sources = 0;
     must(nuice_plan_num_partners(handle_, nullptr, &num_sources));
@@ -117,7 +119,7 @@ class Plan {
     must(nuice_plan_sources(handle_, found.first.data(), found.second.data()));
     return found;
   }
-  /// One send buffer and one receive buffer for all messages, which are contiguous in them.
+  /// Binds one send buffer and one receive buffer, in which all messages are contiguous.
   Request bind(const void* send, std::int64_t send_bytes, void* receive, std::int64_t receive_bytes) {
     nuice_exchange* exchange = nullptr;
     must(nuice_plan_bind_array(handle_, send, send_bytes, nullptr, receive, receive_bytes, nullptr,

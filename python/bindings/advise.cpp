@@ -28,22 +28,22 @@ Advice advise_with(const CommMatrix& matrix, const Machine& machine, std::uint64
 
 void register_candidate(nb::module_& module) {
   nb::class_<Candidate>(module, "Candidate",
-                        "The prediction for one scheduler with one executor; times in seconds.")
-      .def_prop_ro("name", &Candidate::name, "\"rs_n:phased\"")
+                        "The prediction for one scheduler with one executor. All times are in seconds.")
+      .def_prop_ro("name", &Candidate::name, "The name, such as \"rs_n:phased\".")
       .def_ro("scheduler", &Candidate::scheduler)
       .def_ro("executor", &Candidate::executor)
       .def_ro("applicable", &Candidate::applicable)
       .def_prop_ro(
           "predicted_by", [](const Candidate& c) { return prediction_name(c.predicted_by); },
-          "rule or simulation")
+          "How the time was predicted: \"rule\" or \"simulation\".")
       .def_ro("phases", &Candidate::phases)
       .def_ro("phase_bytes", &Candidate::phase_bytes)
-      .def_ro("planning_s", &Candidate::planning_s, "S: time to make and check the schedule once.")
-      .def_ro("exchange_s", &Candidate::exchange_s, "C: time of one exchange.")
-      .def_ro("total_s", &Candidate::total_s, "S / R + C: total cost of an exchange.")
+      .def_ro("planning_s", &Candidate::planning_s, "The time to make and check the schedule once, S.")
+      .def_ro("exchange_s", &Candidate::exchange_s, "The time of one exchange, C.")
+      .def_ro("total_s", &Candidate::total_s, "The total cost of an exchange, S / R + C.")
       .def_ro("to_bound", &Candidate::to_bound)
-      .def_ro("uncertainty", &Candidate::uncertainty, "Relative error of exchange_s.")
-      .def_ro("why_not", &Candidate::why_not, "Why it is not the choice; empty for the choice.")
+      .def_ro("uncertainty", &Candidate::uncertainty, "The relative error of exchange_s.")
+      .def_ro("why_not", &Candidate::why_not, "Why this candidate is not chosen; empty for the choice.")
       .def("__repr__", [](const Candidate& c) { return "<Candidate " + c.name() + ">"; });
 }
 
@@ -51,7 +51,8 @@ void register_candidate(nb::module_& module) {
 
 void register_advise(nb::module_& module) {
   register_candidate(module);
-  nb::class_<Advice>(module, "Advice", "The best candidate, the cost of each, and why not the others.")
+  nb::class_<Advice>(module, "Advice",
+                     "The best candidate, the costs of all candidates, and why the others are not chosen.")
       .def_ro("machine", &Advice::machine)
       .def_ro("topology", &Advice::topology)
       .def_ro("reuse", &Advice::reuse)
@@ -61,16 +62,18 @@ void register_advise(nb::module_& module) {
       .def_ro("bound_s", &Advice::bound_s)
       .def_ro("phase_cost_bytes", &Advice::phase_cost_bytes)
       .def_ro("prefer_pairs", &Advice::prefer_pairs)
-      .def_ro("candidates", &Advice::candidates, nb::rv_policy::reference_internal, "The choice first.")
+      .def_ro("candidates", &Advice::candidates, nb::rv_policy::reference_internal,
+              "All candidates, the choice first.")
       .def_prop_ro("choice", &Advice::choice, nb::rv_policy::reference_internal)
       .def_prop_ro("num_contenders", &Advice::num_contenders,
-                   "Number of first candidates whose uncertainty overlaps the choice's, itself included.")
+                   "How many candidates at the front have uncertainties that overlap that of the choice, "
+                   "which counts.")
       .def_prop_ro("decided_by", [](const Advice& a) { return prediction_name(a.decided_by); })
-      .def_ro("deciding_s", &Advice::deciding_s, "Estimated from counted work.")
+      .def_ro("deciding_s", &Advice::deciding_s, "The time of the decision, estimated from counted work.")
       .def_ro("budget_s", &Advice::budget_s)
       .def_ro("sentence", &Advice::sentence)
-      .def("to_json", &to_json, "One JSON object, as `nuice advise --json` prints it.")
-      .def("to_text", &to_text, "A table of all candidates with the reasons.")
+      .def("to_json", &to_json, "Returns one JSON object, as `nuice advise --json` prints it.")
+      .def("to_text", &to_text, "Returns a table of all candidates with the reasons.")
       .def("__repr__",
            [](const Advice& a) { return "<Advice " + a.choice().name() + " on " + a.machine + ">"; });
   module.def("advise_on", &advise_with, nb::arg("matrix"), nb::arg("machine"), nb::arg("reuse"),
@@ -79,16 +82,16 @@ void register_advise(nb::module_& module) {
   module.def("advised_schedule", &advised_schedule, nb::arg("matrix"), nb::arg("machine"), nb::arg("advice"),
              without_gil(), "The choice's schedule.");
   module.def("all_candidates", &all_candidates, nb::arg("machine"),
-             "The candidates that can be simulated on the machine.");
+             "Returns the candidates that can be simulated on the machine.");
   module.def("mpi_candidates", &mpi_candidates, nb::arg("machine"),
-             "The candidates that plans on MPI can carry out.");
+             "Returns the candidates that plans on MPI can carry out.");
   module.def(
       "planning_cost_s",
       [](const CommMatrix& matrix, const std::string& scheduler, const std::optional<Machine>& machine) {
         return planning_cost_s(matrix, scheduler, machine ? machine->topology.get() : nullptr);
       },
       nb::arg("matrix"), nb::arg("scheduler"), nb::arg("machine") = nb::none(),
-      "Estimated seconds to make and check a schedule.");
+      "Returns the estimated seconds to make and check a schedule.");
 }
 
 }  // namespace nuice::python

@@ -50,32 +50,32 @@ std::vector<const Broadcaster*> all_broadcasters() {
 void register_broadcast(nb::module_& module) {
   nb::class_<Broadcaster>(module, "Broadcaster", "A registry entry: a broadcast algorithm.")
       .def_ro("name", &Broadcaster::name)
-      .def_ro("summary", &Broadcaster::summary, "One line.")
-      .def_ro("source", &Broadcaster::source, "Paper and figure.");
+      .def_ro("summary", &Broadcaster::summary, "A one-line description.")
+      .def_ro("source", &Broadcaster::source, "The paper and figure that describe it.");
   nb::class_<BroadcastSchedule>(module, "BroadcastSchedule",
-                                "Steps of copies: one message from a root to many.")
+                                "A broadcast: steps of copies of one message from a root to many ranks.")
       .def(nb::new_(&from_steps), nb::arg("num_ranks"), nb::arg("root"), nb::arg("steps"))
       .def_ro("num_ranks", &BroadcastSchedule::num_ranks)
       .def_ro("root", &BroadcastSchedule::root)
-      .def_prop_ro("steps", &steps_of, "The pairs (src, dst) of each step.")
+      .def_prop_ro("steps", &steps_of, "For each step, its pairs (src, dst).")
       .def(
           "__eq__", [](const BroadcastSchedule& a, const BroadcastSchedule& b) { return a == b; },
           nb::is_operator());
-  module.def("broadcasters", &all_broadcasters, nb::rv_policy::reference, "All entries, in a fixed order.");
-  module.def(
-      "make_broadcast", &make, nb::arg("name"), nb::arg("num_ranks"), nb::arg("root") = 0,
-      nb::arg("group") = nb::none(),
-      "The steps of a broadcast from root to all ranks, or to the group. Raises nuice.Error for an unknown\n"
-      "name, a root or member that is not a rank, or a member given twice.");
+  module.def("broadcasters", &all_broadcasters, nb::rv_policy::reference,
+             "Returns all entries, in a fixed order.");
+  module.def("make_broadcast", &make, nb::arg("name"), nb::arg("num_ranks"), nb::arg("root") = 0,
+             nb::arg("group") = nb::none(),
+             "Makes a broadcast from root to all ranks, or to the group. Raises nuice.Error for an unknown\n"
+             "name, a root or member that is not a rank, or a member given twice.");
   module.def(
       "check_broadcast",
       [](const BroadcastSchedule& schedule, const std::vector<Rank>& group) {
         return check_broadcast(schedule, group);
       },
       nb::arg("schedule"), nb::arg("group"),
-      "None, or one sentence on the first fault: every rank of the group must get the message exactly once, "
-      "from\n"
-      "one that had it before, and no rank may send or receive twice in a step.");
+      "Returns one sentence on the first fault, or None. Every rank of the group must get the message "
+      "exactly\n"
+      "once, from a rank that had it before, and no rank may send or receive twice in a step.");
 }
 
 }  // namespace nuice::python

@@ -32,26 +32,28 @@ namespace {
 
 void register_bounds(nb::module_& module) {
   nb::class_<Busiest>(module, "Busiest", "The rank and direction in which a bound is reached.")
-      .def_ro("rank", &Busiest::rank, "NO_RANK for a matrix without messages.")
+      .def_ro("rank", &Busiest::rank, "The rank; NO_RANK for a matrix without messages.")
       .def_prop_ro(
           "direction", [](const Busiest& b) { return b.direction == Direction::send ? "send" : "receive"; },
-          "\"send\" or \"receive\".");
+          "The direction: \"send\" or \"receive\".");
   nb::class_<Bounds>(module, "Bounds", "Lower bounds for schedules on ranks with one port each.")
-      .def_ro("max_degree", &Bounds::max_degree, "Most messages that a rank sends or receives.")
+      .def_ro("max_degree", &Bounds::max_degree,
+              "The maximum number of messages that a rank sends or receives.")
       .def_ro("max_degree_at", &Bounds::max_degree_at)
-      .def_ro("max_port_bytes", &Bounds::max_port_bytes, "Most bytes that a rank sends or receives.")
+      .def_ro("max_port_bytes", &Bounds::max_port_bytes,
+              "The maximum number of bytes that a rank sends or receives.")
       .def_ro("max_port_bytes_at", &Bounds::max_port_bytes_at)
       .def_ro("total_bytes", &Bounds::total_bytes);
   module.def("lower_bounds", &lower_bounds, nb::arg("matrix"), without_gil(),
-             "Lower bounds on phases and phase_bytes.");
-  module.def(
-      "whole_message_bytes", &whole_message_bytes, nb::arg("matrix"), without_gil(),
-      "Lower bound on the phase_bytes of schedules that split no message: the sum over k of the largest\n"
-      "k-th-largest message of any rank.");
+             "Returns lower bounds on phases and phase_bytes.");
+  module.def("whole_message_bytes", &whole_message_bytes, nb::arg("matrix"), without_gil(),
+             "Returns a lower bound on the phase_bytes of schedules that split no message: the sum over k of "
+             "the largest\n"
+             "k-th-largest message of any rank.");
 }
 
 void register_violation(nb::module_& module) {
-  nb::class_<Violation>(module, "Violation", "What is wrong with a schedule, and where.")
+  nb::class_<Violation>(module, "Violation", "A fault of a schedule, and its place.")
       .def_prop_ro("kind", [](const Violation& v) { return violation_name(v.kind); })
       .def_ro("phase", &Violation::phase)
       .def_ro("src", &Violation::src)
@@ -60,10 +62,10 @@ void register_violation(nb::module_& module) {
       .def_ro("message_dst", &Violation::message_dst)
       .def_ro("offset", &Violation::offset)
       .def_ro("bytes", &Violation::bytes)
-      .def_ro("link", &Violation::link, "The link where transfers meet, for Topology.link(), or NO_LINK.")
-      .def_ro("other_src", &Violation::other_src, "Ends of an earlier transfer over that link.")
+      .def_ro("link", &Violation::link, "The link with too many transfers, for Topology.link(), or NO_LINK.")
+      .def_ro("other_src", &Violation::other_src, "The source of an earlier transfer over that link.")
       .def_ro("other_dst", &Violation::other_dst)
-      .def_ro("text", &Violation::text, "One sentence with all of the above.")
+      .def_ro("text", &Violation::text, "One sentence that contains all of the above.")
       .def("__repr__", [](const Violation& v) { return "<Violation: " + v.text + ">"; });
 }
 
@@ -82,9 +84,9 @@ void register_check(nb::module_& module) {
       },
       nb::arg("matrix"), nb::arg("schedule"), nb::arg("guarantees") = std::vector<std::string>{},
       nb::arg("topology").none() = nb::none(),
-      "The first violation, or None if the schedule delivers every byte of the matrix exactly once and "
-      "keeps\n"
-      "the guarantees (\"direct\", \"one_port\", \"fewest_phases\", \"fewest_bytes\", and with a topology\n"
+      "Returns the first violation, or None if the schedule delivers every byte of the matrix exactly once\n"
+      "and keeps the guarantees (\"direct\", \"one_port\", \"fewest_phases\", \"fewest_bytes\", and with a "
+      "topology\n"
       "\"link_free\").");
   module.def(
       "find_link_contention",
@@ -93,7 +95,7 @@ void register_check(nb::module_& module) {
         return find_link_contention(schedule, phase, topology);
       },
       nb::arg("schedule"), nb::arg("phase"), nb::arg("topology"), without_gil(),
-      "The first transfer of the phase that exceeds the slots of a link, or None.");
+      "Returns the first transfer of the phase that exceeds the slots of a link, or None.");
   module.def(
       "find_node_contention",
       [](const Schedule& schedule, PhaseId phase) {
@@ -101,7 +103,7 @@ void register_check(nb::module_& module) {
         return find_node_contention(schedule, phase);
       },
       nb::arg("schedule"), nb::arg("phase"), without_gil(),
-      "The first rank that sends twice or receives twice in the phase, or None.");
+      "Returns the first rank that sends twice or receives twice in the phase, or None.");
 }
 
 }  // namespace nuice::python

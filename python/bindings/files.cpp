@@ -13,7 +13,8 @@ namespace {
 using Path = std::filesystem::path;
 
 void register_record(nb::module_& module) {
-  nb::class_<ScheduleRecord>(module, "ScheduleRecord", "A schedule with the facts that a later reader needs.")
+  nb::class_<ScheduleRecord>(module, "ScheduleRecord",
+                             "A schedule with the facts that a reader of its file needs.")
       .def(
           "__init__",
           [](ScheduleRecord* self, const CommMatrix& matrix, Schedule schedule, std::string scheduler,
@@ -28,7 +29,8 @@ void register_record(nb::module_& module) {
       .def_ro("seed", &ScheduleRecord::seed)
       .def_prop_ro("guarantees", [](const ScheduleRecord& r) { return guarantee_list(r.guarantees); })
       .def_ro("matrix_fingerprint", &ScheduleRecord::matrix_fingerprint)
-      .def_ro("topology", &ScheduleRecord::topology, "Name of the network of link_free, or empty.")
+      .def_ro("topology", &ScheduleRecord::topology,
+              "The name of the network on which link_free holds, or empty.")
       .def_prop_ro("schedule", [](const ScheduleRecord& r) { return r.schedule; });
 }
 
@@ -40,7 +42,7 @@ void register_files(nb::module_& module) {
       "load_matrix_market", [](const Path& path) { return load_matrix_market(path.string()); },
       nb::arg("path"), without_gil(),
       "Reads a Matrix Market file: row = sender, column = receiver, value = bytes. Raises nuice.Error with\n"
-      "\"path:line: what is wrong\".");
+      "\"path:line: fault\".");
   module.def(
       "save_matrix_market",
       [](const Path& path, const CommMatrix& matrix, const std::string& comment) {
@@ -51,7 +53,7 @@ void register_files(nb::module_& module) {
       "load_schedule",
       [](const Path& path, const CommMatrix& matrix) { return load_schedule(path.string(), matrix); },
       nb::arg("path"), nb::arg("matrix"), without_gil(),
-      "Reads a schedule for this matrix; nuice.Error if it is for another one.");
+      "Reads a schedule of this matrix. Raises nuice.Error if the schedule is for another matrix.");
   module.def(
       "save_schedule",
       [](const Path& path, const ScheduleRecord& record, const CommMatrix& matrix) {

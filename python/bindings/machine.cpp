@@ -106,15 +106,15 @@ void register_machine_class(nb::module_& module) {
   machine.def_ro("name", &Machine::name)
       .def_ro("summary", &Machine::summary)
       .def_prop_ro("topology", [](const Machine& m) { return m.topology->name(); })
-      .def_ro("grows", &Machine::grows, "Whether grown() can enlarge its network.")
+      .def_ro("grows", &Machine::grows, "Whether grown() can enlarge the network.")
       .def("grown", &grown, nb::arg("ranks"), nb::arg("ranks_per_host") = 1,
-           "The machine for `ranks` ranks, with a larger network if it grows.")
+           "Returns the machine for `ranks` ranks, with a larger network if it grows.")
       .def_prop_ro("num_ranks", [](const Machine& m) { return m.topology->num_ranks(); })
       .def_prop_ro("duplex", [](const Machine& m) { return duplex_name(m.duplex); })
       .def_prop_ro("switching", [](const Machine& m) { return switching_name(m.switching); })
       .def_prop_ro("routing", [](const Machine& m) { return routing_name(m.routing); })
       .def("replace", &replace, nb::arg("fields"),
-           "A copy with other values: machine.replace(start_up_s=1e-6).")
+           "Returns a copy with other values: machine.replace(start_up_s=1e-6).")
       .def("__repr__",
            [](const Machine& m) { return "<Machine " + m.name + ": " + m.topology->name() + ">"; });
   for_each_number([&](const char* name, auto member) { machine.def_ro(name, member); });
@@ -123,26 +123,28 @@ void register_machine_class(nb::module_& module) {
 void register_machines(nb::module_& module) {
   register_machine_class(module);
   module.def("concatenation_s", &concatenation_s, nb::arg("machine"), nb::arg("ranks"),
-             "Seconds until every rank has the whole matrix of words (004 s.3).");
+             "Returns the seconds until every rank has the whole matrix of words (004 s.3).");
   module.def("discovery_s", &discovery_s, nb::arg("machine"), nb::arg("ranks"), nb::arg("degree"),
-             "Seconds until every rank knows its senders, with `degree` messages per rank (004 fig. 1).");
+             "Returns the seconds until every rank knows its senders, with `degree` messages per rank (004 "
+             "fig. 1).");
   module.def("control_broadcast_s", &control_broadcast_s, nb::arg("machine"), nb::arg("num_bytes"),
-             "Seconds of a broadcast by the control network; 0 if there is none.");
-  module.def("calibrated_machine_path", &calibrated_machine_path, nb::arg("one_host"),
-             "The file of `nuice-calibrate --save`; empty if there is no home directory.");
+             "Returns the seconds of a broadcast by the control network; 0 if there is no control network.");
+  module.def(
+      "calibrated_machine_path", &calibrated_machine_path, nb::arg("one_host"),
+      "Returns the path of the file of `nuice-calibrate --save`; empty if there is no home directory.");
   module.def(
       "find_machine", [](std::string_view name) { return find_machine(name); }, nb::arg("name"),
-      "The shipped machine of that name, or the one in the file NAME.toml.");
+      "Returns the shipped machine of that name, or the machine of the file NAME.toml.");
   module.def(
       "find_machine",
       [](std::string_view name, Rank ranks, Rank ranks_per_host) {
         return find_machine(name, ranks, ranks_per_host);
       },
       nb::arg("name"), nb::arg("ranks"), nb::arg("ranks_per_host") = 1,
-      "The same for `ranks` ranks, grown if possible (Machine.grown).");
+      "Returns the machine for `ranks` ranks, grown if possible (Machine.grown).");
   module.def(
       "load_machine", [](const std::filesystem::path& path) { return load_machine(path.string()); },
-      nb::arg("path"), "Reads a machine; nuice.Error with \"path:line: what is wrong\".");
+      nb::arg("path"), "Reads a machine from a file. Raises nuice.Error with \"path:line: fault\".");
   module.def("parse_machine", &parse_machine, nb::arg("text"), nb::arg("name"),
              "Reads a machine from TOML text.");
   module.def(
@@ -152,7 +154,7 @@ void register_machines(nb::module_& module) {
         for (const ShippedMachine& machine : shipped_machines()) names.emplace_back(machine.name);
         return names;
       },
-      "The shipped machines.");
+      "Returns the names of the shipped machines.");
 }
 
 FloatTable interval_times(const Simulation& run) {
@@ -176,9 +178,11 @@ void register_results(nb::module_& module) {
   nb::class_<RankTimes>(module, "RankTimes", "The times of a rank in a simulation, in seconds.")
       .def_ro("finished_s", &RankTimes::finished_s)
       .def_ro("software_s", &RankTimes::software_s)
-      .def_ro("waiting_s", &RankTimes::waiting_s, "Time that the processor waits.")
-      .def_ro("blocked_s", &RankTimes::blocked_s, "Time that the send port waits for links or the receiver.")
-      .def_ro("idle_s", &RankTimes::idle_s, "Time without software and without bytes in either direction.")
+      .def_ro("waiting_s", &RankTimes::waiting_s, "The time for which the processor waits.")
+      .def_ro("blocked_s", &RankTimes::blocked_s,
+              "The time for which the send port waits for links or the receiver.")
+      .def_ro("idle_s", &RankTimes::idle_s,
+              "The time without software and without bytes in either direction.")
       .def_ro("sent_bytes", &RankTimes::sent_bytes)
       .def_ro("received_bytes", &RankTimes::received_bytes);
   nb::class_<Simulation>(module, "Simulation",
@@ -208,11 +212,11 @@ std::vector<const Executor*> all_executors() {
 void register_executors(nb::module_& module) {
   nb::class_<Executor>(module, "Executor", "A registry entry: an executor.")
       .def_ro("name", &Executor::name)
-      .def_ro("summary", &Executor::summary, "One line.")
-      .def_ro("source", &Executor::source, "Paper and section.")
+      .def_ro("summary", &Executor::summary, "A one-line description.")
+      .def_ro("source", &Executor::source, "The paper and section that describe it.")
       .def_prop_ro(
           "needs", [](const Executor& e) { return guarantee_list(e.needs); },
-          "Guarantees of the schedules that it carries out.")
+          "The guarantees that it needs from a schedule.")
       .def_ro("on_mpi", &Executor::on_mpi, "Whether plans on MPI can use it.")
       .def_prop_ro(
           "pace", [](const Executor& row) { return pace_names[static_cast<std::size_t>(row.pace)]; },
@@ -222,9 +226,9 @@ void register_executors(nb::module_& module) {
       .def_ro("without_scheduler", &Executor::without_scheduler,
               "The word that replaces the scheduler's name if it needs no schedule.")
       .def("__repr__", [](const Executor& e) { return "<Executor " + std::string(e.name) + ">"; });
-  module.def("executors", &all_executors, nb::rv_policy::reference, "All entries, in a fixed order.");
+  module.def("executors", &all_executors, nb::rv_policy::reference, "Returns all entries, in a fixed order.");
   module.def("find_executor", &find_executor, nb::arg("name"), nb::rv_policy::reference,
-             "The entry with that name; nuice.Error lists the known names.");
+             "Returns the entry with that name. Raises nuice.Error, which lists the known names.");
 }
 
 }  // namespace
@@ -256,9 +260,9 @@ void register_machine(nb::module_& module) {
       nb::arg("matrix"), nb::arg("machine"), nb::arg("seed") = 0, nb::arg("retry_delay_s") = nb::none(),
       nb::arg("timeline") = false, "Runs the handshaking DRS_N (004 fig. 5), which needs no schedule.");
   module.def("port_bound_s", &port_bound_s, nb::arg("matrix"), nb::arg("machine"),
-             "Lower bound on the time of any execution, by the busiest port.");
+             "Returns a lower bound on the time of any execution, from the busiest port.");
   module.def("link_bound_s", &link_bound_s, nb::arg("matrix"), nb::arg("machine"),
-             "Lower bound for direct schedules, by the busiest link.");
+             "Returns a lower bound on the time of direct schedules, from the busiest link.");
 }
 
 }  // namespace nuice::python

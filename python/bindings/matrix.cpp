@@ -114,18 +114,20 @@ std::string repr(const CommMatrix& matrix) {
 void register_matrix(nb::module_& module) {
   nb::class_<CommMatrix>(
       module, "CommMatrix",
-      "The bytes from each rank to each other: COM(src, dst) = bytes. Immutable.\n\n"
-      "A message's id is its index in the order (src, dst). Entries of zero bytes are dropped;\n"
-      "the bytes of a rank to itself are in self_bytes and are not messages.")
+      "The number of bytes from each rank to each other rank: COM(src, dst) = bytes. Immutable.\n\n"
+      "The id of a message is its index in the order (src, dst). Entries of zero bytes are dropped.\n"
+      "Bytes that a rank sends to itself are in self_bytes and are not messages.")
       .def_static(
           "from_messages", &from_triples, nb::arg("num_ranks"), nb::arg("messages"),
-          "Builds the matrix from (src, dst, bytes) in any order. Raises nuice.Error naming the pair for a\n"
+          "Builds the matrix from (src, dst, bytes) in any order. Raises nuice.Error, which names the pair, "
+          "for a\n"
           "rank outside 0..num_ranks-1, a negative size, a pair given twice, or sums above MAX_BYTES.")
       .def_static("from_arrays", &from_arrays, nb::arg("num_ranks"), nb::arg("src").noconvert(),
                   nb::arg("dst").noconvert(), nb::arg("bytes").noconvert(),
-                  "As from_messages, from three int64 arrays of equal length.")
+                  "Builds the matrix as from_messages, from three int64 arrays of equal length.")
       .def_prop_ro("num_ranks", &CommMatrix::num_ranks)
-      .def_prop_ro("num_messages", &CommMatrix::num_messages, "Messages between different ranks.")
+      .def_prop_ro("num_messages", &CommMatrix::num_messages,
+                   "The number of messages between different ranks.")
       .def_prop_ro(
           "src", [](const CommMatrix& m) { return per_message(m, [&](MessageId id) { return m.src(id); }); },
           nb::rv_policy::automatic, "Sender by message id.")
@@ -137,16 +139,17 @@ void register_matrix(nb::module_& module) {
           [](const CommMatrix& m) { return per_message(m, [&](MessageId id) { return m.bytes(id); }); },
           nb::rv_policy::automatic, "Size by message id.")
       .def_prop_ro("self_bytes", &self_bytes, nb::rv_policy::automatic,
-                   "Bytes that each rank sends to itself.")
+                   "For each rank, the bytes that it sends to itself.")
       .def("entries", &entries,
-           "All entries as arrays (src, dst, bytes), including messages of ranks to themselves.")
-      .def("message", &message, nb::arg("id"), "(src, dst, bytes) of a message.")
+           "Returns all entries as arrays (src, dst, bytes), including messages of ranks to themselves.")
+      .def("message", &message, nb::arg("id"), "Returns (src, dst, bytes) of a message.")
       .def("sent_by", &sent_by, nb::arg("rank"),
-           "Ids of the messages that the rank sends, by ascending receiver.")
+           "Returns the ids of the messages that the rank sends, by ascending receiver.")
       .def("received_by", &received_by, nb::arg("rank"),
-           "Ids of the messages that the rank receives, by ascending sender.")
-      .def("find", &find, nb::arg("src"), nb::arg("dst"), "Id of the message from src to dst, or None.")
-      .def_prop_ro("fingerprint", &CommMatrix::fingerprint, "64-bit hash, the same on every platform.")
+           "Returns the ids of the messages that the rank receives, by ascending sender.")
+      .def("find", &find, nb::arg("src"), nb::arg("dst"),
+           "Returns the id of the message from src to dst, or None.")
+      .def_prop_ro("fingerprint", &CommMatrix::fingerprint, "A 64-bit hash, the same on every platform.")
       .def(nb::self == nb::self)
       .def("__hash__", [](const CommMatrix& m) { return static_cast<std::int64_t>(m.fingerprint() >> 2); })
       .def("__repr__", &repr);

@@ -39,30 +39,33 @@ std::vector<LinkId> path(const Topology& topology, Rank src, Rank dst, std::int6
 }
 
 void register_topology(nb::module_& module) {
-  nb::class_<Link>(module, "Link",
-                   "One direction of a cable. Vertices below num_ranks are ranks, others switches.")
-      .def_ro("src", &Link::from, "Vertex where it begins.")
-      .def_ro("dst", &Link::to, "Vertex where it ends.")
+  nb::class_<Link>(
+      module, "Link",
+      "One direction of a cable. Vertices below num_ranks are ranks; the other vertices are switches.")
+      .def_ro("src", &Link::from, "The vertex where it begins.")
+      .def_ro("dst", &Link::to, "The vertex where it ends.")
       .def_ro("capacity", &Link::capacity,
-              "Number of simultaneous transfers at the full speed of a rank's port.")
-      .def_prop_ro("slots", &Link::slots,
-                   "Number of transfers per phase without link contention: the integer part of the capacity, "
-                   "at least 1.")
+              "The number of simultaneous transfers at the full speed of a rank's port.")
+      .def_prop_ro(
+          "slots", &Link::slots,
+          "The number of transfers per phase without link contention: the capacity, rounded down, but "
+          "at least 1.")
       .def("__repr__", [](const Link& l) {
         return "<Link " + std::to_string(l.from) + " -> " + std::to_string(l.to) + ">";
       });
-  nb::class_<Topology>(module, "Topology", "A network with static routing; make_topology() makes one.")
+  nb::class_<Topology>(module, "Topology", "A network with static routing, made by make_topology().")
       .def_prop_ro("name", &Topology::name, "The argument of make_topology().")
       .def_prop_ro("num_ranks", &Topology::num_ranks)
       .def_prop_ro("num_links", &Topology::num_links)
       .def("link", &checked_link, nb::arg("id"))
       .def("route", &route, nb::arg("src"), nb::arg("dst"),
-           "Numbers of the links that a transfer crosses, in order. A rank's own port is not a link.")
+           "Returns the ids of the links that a transfer crosses, in order. A rank's own port is not a link.")
       .def("num_paths", &Topology::num_paths, nb::arg("src"), nb::arg("dst"),
-           "Number of paths from which path_coloring, or random or adaptive routing, chooses.")
-      .def("path", &path, nb::arg("src"), nb::arg("dst"), nb::arg("number"), "The links of path `number`.")
+           "Returns the number of paths from which path_coloring, or random or adaptive routing, chooses.")
+      .def("path", &path, nb::arg("src"), nb::arg("dst"), nb::arg("number"),
+           "Returns the ids of the links of path `number`.")
       .def("vertex_name", &Topology::vertex_name, nb::arg("vertex"),
-           "\"rank 5\", \"switch 2\", or a file's name for it.")
+           "Returns \"rank 5\", \"switch 2\", or the name that a file gives.")
       .def("__repr__", [](const Topology& t) { return "<Topology " + t.name() + ">"; });
   nb::class_<TopologyKind>(module, "TopologyKind", "A registry entry: a kind of network.")
       .def_ro("name", &TopologyKind::name)
@@ -73,14 +76,14 @@ void register_topology(nb::module_& module) {
 
 void register_bounds(nb::module_& module) {
   nb::class_<LinkBounds>(module, "LinkBounds", "Lower bounds for direct schedules without link contention.")
-      .def_ro("phases", &LinkBounds::phases, "Most messages over a link, per slot.")
-      .def_ro("phases_at", &LinkBounds::phases_at, "That link; -1 if no route has links.")
-      .def_ro("bytes", &LinkBounds::bytes, "Most bytes over a link, per slot.")
+      .def_ro("phases", &LinkBounds::phases, "The maximum number of messages over a link, per slot.")
+      .def_ro("phases_at", &LinkBounds::phases_at, "The link with this maximum; -1 if no route has links.")
+      .def_ro("bytes", &LinkBounds::bytes, "The maximum number of bytes over a link, per slot.")
       .def_ro("bytes_at", &LinkBounds::bytes_at);
   module.def("link_bounds", &link_bounds, nb::arg("matrix"), nb::arg("topology"), without_gil(),
-             "Lower bounds on phases and phase_bytes from the busiest link.");
+             "Returns lower bounds on phases and phase_bytes from the busiest link.");
   module.def("link_rounds", &link_rounds, nb::arg("schedule"), nb::arg("topology"), without_gil(),
-             "Phases that a schedule takes if transfers that share a link wait for each other.");
+             "Returns how many phases a schedule takes if transfers that share a link wait for each other.");
 }
 
 }  // namespace
@@ -91,7 +94,7 @@ void register_networks(nb::module_& module) {
   module.def(
       "topology_kinds",
       [] { return std::vector<TopologyKind>(topology_kinds().begin(), topology_kinds().end()); },
-      "All kinds of networks, in a fixed order.");
+      "Returns all kinds of networks, in a fixed order.");
   module.def(
       "make_topology",
       [](const std::string& spec) {
@@ -99,7 +102,7 @@ void register_networks(nb::module_& module) {
         return const_cast<Topology*>(make_topology(spec).release());  // NOLINT(*-const-cast)
       },
       nb::arg("spec"), nb::rv_policy::take_ownership, without_gil(),
-      "The network that \"hypercube:6\", \"torus:8x8\" or \"file:NAME\" stands for "
+      "Makes the network that \"hypercube:6\", \"torus:8x8\" or \"file:NAME\" describes "
       "(docs/reference/networks.md).");
 }
 

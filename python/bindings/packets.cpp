@@ -35,7 +35,7 @@ PacketRun run(const CommMatrix& matrix, const Schedule& schedule, const Machine&
 void register_packets(nb::module_& module) {
   nb::class_<PacketRun>(
       module, "PacketRun",
-      "The result of the packet-level simulator; times in slots, each the time of a packet.")
+      "The result of the packet-level simulator. Times are in slots; a slot is the time of a packet.")
       .def_ro("seconds", &PacketRun::seconds)
       .def_ro("slot_s", &PacketRun::slot_s)
       .def_ro("slots", &PacketRun::slots)
@@ -44,10 +44,11 @@ void register_packets(nb::module_& module) {
       .def_ro("packets", &PacketRun::packets)
       .def_ro("packet_hops", &PacketRun::packet_hops)
       .def_ro("virtual_lanes", &PacketRun::virtual_lanes)
-      .def_ro("arrived_slots", &PacketRun::arrived_slots, "Arrival of the last packet, by transfer.")
+      .def_ro("arrived_slots", &PacketRun::arrived_slots,
+              "For each transfer, the time when its last packet arrived.")
       .def_prop_ro(
           "delivered", [](const PacketRun& r) { return to_numpy(r.delivered); }, nb::rv_policy::move,
-          "Bytes delivered, by message.");
+          "For each message, the bytes that arrived.");
   module.def(
       "simulate_packets_on",
       [](const CommMatrix& matrix, const Schedule& schedule, const Machine& machine, std::string executor,
@@ -71,7 +72,7 @@ void register_packets(nb::module_& module) {
         return switch_throughput(ports, find_queueing(queueing), slots, seed);
       },
       nb::arg("ports"), nb::arg("queueing"), nb::arg("slots") = 20000, nb::arg("seed") = 1,
-      "Throughput of one saturated switch (Karol et al. 1987).");
+      "Returns the throughput of a saturated switch (Karol et al. 1987).");
 }
 
 }  // namespace nuice::python

@@ -14,7 +14,9 @@ void register_patterns(nb::module_& module) {
       },
       nb::arg("num_ranks"), nb::arg("degree"), nb::arg("unit_bytes") = 1024, nb::arg("max_units") = 1,
       nb::arg("seed") = 0, without_gil(),
-      "Every rank sends `degree` messages and receives `degree`, none to itself (003 fig. 7). Sizes are\n"
+      "Makes a matrix in which every rank sends `degree` messages and receives `degree`, none to itself "
+      "(003\n"
+      "fig. 7). Sizes are "
       "unit_bytes times a whole number drawn from 1..max_units.");
   module.def(
       "random_density",
@@ -23,7 +25,8 @@ void register_patterns(nb::module_& module) {
       },
       nb::arg("num_ranks"), nb::arg("density"), nb::arg("unit_bytes") = 1024, nb::arg("max_units") = 1,
       nb::arg("seed") = 0, without_gil(),
-      "Every ordered pair of different ranks has a message with probability `density`.");
+      "Makes a matrix in which every ordered pair of different ranks has a message with probability "
+      "`density`.");
 }
 
 }  // namespace nuice::python

@@ -19,7 +19,8 @@ nb::object range_of(PartRange parts) {
 }  // namespace
 
 void register_phase_table(nb::module_& module) {
-  nb::class_<Part>(module, "Part", "A byte range of the message from src to dst, as part of a transfer.")
+  nb::class_<Part>(module, "Part",
+                   "A byte range of the message from src to dst that is a part of a transfer.")
       .def_ro("src", &Part::src)
       .def_ro("dst", &Part::dst)
       .def_ro("offset", &Part::offset)
@@ -27,8 +28,8 @@ void register_phase_table(nb::module_& module) {
       .def(nb::self == nb::self);
   nb::class_<PhaseEntry>(
       module, "PhaseEntry",
-      "One line of a phase table. Offsets count from the start of the buffer for that partner;\n"
-      "a partner of NO_RANK means that nothing is sent or received.")
+      "One line of a phase table. Offsets count from the start of the buffer for the partner.\n"
+      "A partner of NO_RANK means that nothing is sent or received.")
       .def_ro("phase", &PhaseEntry::phase)
       .def_ro("send_partner", &PhaseEntry::send_partner)
       .def_ro("send_bytes", &PhaseEntry::send_bytes)
@@ -43,10 +44,13 @@ void register_phase_table(nb::module_& module) {
           "itself.")
       .def_prop_ro(
           "recv_parts", [](const PhaseEntry& entry) { return range_of(entry.recv_parts); },
-          nb::sig("def recv_parts(self) -> range"), "Likewise.")
+          nb::sig("def recv_parts(self) -> range"),
+          "Which of the table's parts the receive carries; empty if it is the message from recv_partner "
+          "itself.")
       .def(nb::self == nb::self);
-  nb::class_<Partner>(module, "Partner",
-                      "A rank to send to or to receive from, and the bytes of the message.")
+  nb::class_<Partner>(
+      module, "Partner",
+      "A rank to which a message is sent or from which it is received, and the size of the message.")
       .def_ro("rank", &Partner::rank)
       .def_ro("bytes", &Partner::bytes)
       .def(nb::self == nb::self);
@@ -54,11 +58,14 @@ void register_phase_table(nb::module_& module) {
       .def_ro("rank", &PhaseTable::rank)
       .def_ro("num_ranks", &PhaseTable::num_ranks)
       .def_ro("num_phases", &PhaseTable::num_phases)
-      .def_ro("destinations", &PhaseTable::destinations, "By ascending rank, the rank itself included.")
-      .def_ro("sources", &PhaseTable::sources, "By ascending rank, the rank itself included.")
-      .def_ro("entries", &PhaseTable::entries, "By ascending phase.")
-      .def_ro("parts", &PhaseTable::parts, "Of all entries; empty if nothing is forwarded.")
-      .def_prop_ro("staged_bytes", &staged_bytes, "Bytes that the rank holds for others during an exchange.")
+      .def_ro("destinations", &PhaseTable::destinations,
+              "The ranks to which this rank sends, ascending, including itself.")
+      .def_ro("sources", &PhaseTable::sources,
+              "The ranks that send to this rank, ascending, including itself.")
+      .def_ro("entries", &PhaseTable::entries, "The transfers by ascending phase.")
+      .def_ro("parts", &PhaseTable::parts, "The parts of all entries; empty if nothing is forwarded.")
+      .def_prop_ro("staged_bytes", &staged_bytes,
+                   "The bytes that the rank stages for other ranks during an exchange.")
       .def(nb::self == nb::self);
   module.def(
       "slice",
@@ -67,10 +74,11 @@ void register_phase_table(nb::module_& module) {
         return slice(matrix, schedule, rank);
       },
       nb::arg("matrix"), nb::arg("schedule"), nb::arg("rank"), without_gil(),
-      "The phase table of one rank. Raises nuice.Error if the schedule returns bytes to their source,\n"
+      "Returns the phase table of one rank. Raises nuice.Error if the schedule returns bytes to their "
+      "source,\n"
       "or forwards them from their destination.");
   module.def("slice_all", &slice_all, nb::arg("matrix"), nb::arg("schedule"), without_gil(),
-             "The phase tables of all ranks in one pass.");
+             "Returns the phase tables of all ranks, in one pass.");
 }
 
 }  // namespace nuice::python

@@ -66,18 +66,19 @@ std::string repr(const Schedule& schedule) {
 }  // namespace
 
 void register_schedule(nb::module_& module) {
-  nb::class_<Piece>(module, "Piece", "Byte range [offset, offset + bytes) of one message.")
+  nb::class_<Piece>(module, "Piece", "A byte range of a message: [offset, offset + bytes).")
       .def(
           "__init__",
           [](Piece* self, MessageId message, Bytes offset, Bytes bytes) {
             new (self) Piece{message, offset, bytes};
           },
           nb::arg("message"), nb::arg("offset"), nb::arg("bytes"))
-      .def_ro("message", &Piece::message, "Id of the message in its CommMatrix.")
+      .def_ro("message", &Piece::message, "The id of the message in its CommMatrix.")
       .def_ro("offset", &Piece::offset)
       .def_ro("bytes", &Piece::bytes)
       .def(nb::self == nb::self);
-  nb::class_<OwnedTransfer>(module, "Transfer", "src -> dst, carries one or more pieces of messages.")
+  nb::class_<OwnedTransfer>(module, "Transfer",
+                            "A transfer from src to dst, which carries one or more pieces of messages.")
       .def(
           "__init__",
           [](OwnedTransfer* self, Rank src, Rank dst, std::vector<Piece> pieces, std::int64_t path) {
@@ -87,26 +88,27 @@ void register_schedule(nb::module_& module) {
       .def_ro("src", &OwnedTransfer::src)
       .def_ro("dst", &OwnedTransfer::dst)
       .def_ro("pieces", &OwnedTransfer::pieces)
-      .def_ro("path", &OwnedTransfer::path, "Path of the network; -1: its own route.")
-      .def_prop_ro("bytes", &OwnedTransfer::bytes, "Sum over the pieces.")
+      .def_ro("path", &OwnedTransfer::path, "The number of the path; -1: the network's own route.")
+      .def_prop_ro("bytes", &OwnedTransfer::bytes, "The sum over the pieces.")
       .def(nb::self == nb::self);
   nb::class_<Schedule>(module, "Schedule",
-                       "Phases, one after the other, of transfers that may run at the same time. Immutable.")
+                       "A sequence of phases. The transfers of a phase may run at the same time. Immutable.")
       .def_static(
           "from_phases", &from_phases, nb::arg("num_ranks"), nb::arg("phases"),
-          "A schedule from lists of Transfer, one per phase; empty phases are left out. Nothing is checked:\n"
-          "use check().")
+          "Makes a schedule from lists of Transfer, one per phase. Empty phases are left out. Nothing is\n"
+          "checked; use check().")
       .def_prop_ro("num_ranks", &Schedule::num_ranks)
       .def_prop_ro("num_phases", &Schedule::num_phases)
       .def_prop_ro("num_transfers", &Schedule::num_transfers)
       .def_prop_ro("num_pieces", &Schedule::num_pieces)
-      .def_prop_ro("has_paths", &Schedule::has_paths, "Whether any transfer has a path.")
-      .def("transfers", &transfers, nb::arg("phase"), "The transfers of a phase, in their order.")
-      .def("transfer_table", &transfer_table, "One row (phase, src, dst, bytes) per transfer, as an array.")
+      .def_prop_ro("has_paths", &Schedule::has_paths, "Whether a transfer has a path.")
+      .def("transfers", &transfers, nb::arg("phase"), "Returns the transfers of a phase, in order.")
+      .def("transfer_table", &transfer_table,
+           "Returns an array with a row (phase, src, dst, bytes) per transfer.")
       .def(nb::self == nb::self)
       .def("__repr__", &repr);
   module.def("phase_bytes", &phase_bytes, nb::arg("schedule"), without_gil(),
-             "Sum over the phases of the largest transfer.");
+             "Returns the sum over the phases of the largest transfer.");
 }
 
 }  // namespace nuice::python

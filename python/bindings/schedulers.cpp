@@ -43,13 +43,13 @@ std::vector<const Scheduler*> all_schedulers() {
 void register_schedulers(nb::module_& module) {
   nb::class_<Scheduler>(module, "Scheduler", "A registry entry: a scheduling algorithm.")
       .def_ro("name", &Scheduler::name)
-      .def_ro("summary", &Scheduler::summary, "One line.")
-      .def_ro("source", &Scheduler::source, "Paper and figure.")
+      .def_ro("summary", &Scheduler::summary, "A one-line description.")
+      .def_ro("source", &Scheduler::source, "The paper and figure that describe it.")
       .def_prop_ro(
           "guarantees", [](const Scheduler& s) { return guarantee_list(s.guarantees); },
-          "Guarantees of all its schedules.")
-      .def_prop_ro("needs_topology", &Scheduler::needs_topology, "Whether it promises link_free.")
-      .def_ro("randomized", &Scheduler::randomized, "Whether the seed matters.")
+          "The guarantees that all its schedules keep.")
+      .def_prop_ro("needs_topology", &Scheduler::needs_topology, "Whether it guarantees link_free.")
+      .def_ro("randomized", &Scheduler::randomized, "Whether schedules depend on the seed.")
       .def_ro("alias_of", &Scheduler::alias_of,
               "The first name of the same algorithm; empty for the first entry.")
       .def_prop_ro(
@@ -64,24 +64,25 @@ void register_schedulers(nb::module_& module) {
           },
           nb::arg("matrix"), nb::arg("seed") = 0, nb::arg("phase_cost_bytes") = default_phase_cost_bytes,
           nb::arg("topology").none() = nb::none(),
-          "Empty if applicable, otherwise the reason in one sentence.")
+          "Returns why the scheduler cannot handle the matrix, in one sentence; empty if it can.")
       .def("__repr__", [](const Scheduler& s) { return "<Scheduler " + std::string(s.name) + ">"; });
-  module.def("schedulers", &all_schedulers, nb::rv_policy::reference, "All entries, in a fixed order.");
+  module.def("schedulers", &all_schedulers, nb::rv_policy::reference,
+             "Returns all entries, in a fixed order.");
   module.def("find_scheduler", &find_scheduler, nb::arg("name"), nb::rv_policy::reference,
-             "The entry with that name; nuice.Error lists the known names.");
+             "Returns the entry with that name. Raises nuice.Error, which lists the known names.");
   module.def(
       "load_rows", [](const std::filesystem::path& path) { load_rows(path.string()); }, nb::arg("path"),
-      "Adds the schedulers and executors of a shared object (nuice/plan/rows.hpp) for as long as Python "
-      "runs. It\n"
-      "runs with all rights of this process: load none that you do not trust. Raises nuice.Error.");
+      "Adds the schedulers and executors of a shared object (nuice/plan/rows.hpp) for as long as Python\n"
+      "runs. The object has all rights of this process, so load only objects that you trust. Raises "
+      "nuice.Error.");
   module.def(
       "make_schedule", &make_timed, nb::arg("matrix"), nb::arg("scheduler"), nb::arg("seed") = 0,
       nb::arg("phase_cost_bytes") = default_phase_cost_bytes, nb::arg("topology").none() = nb::none(),
       nb::arg("prefer_pairs") = false, without_gil(),
-      "(schedule, seconds that making it took). The same arguments give the same schedule everywhere.\n"
+      "Returns a schedule and the seconds to make it. The same arguments give the same schedule everywhere.\n"
       "phase_cost_bytes is the cost of a phase in addition to its largest transfer; kpbs uses it.\n"
-      "Schedulers that promise link_free need a topology; prefer_pairs asks rs_nl for exchanges in pairs.\n"
-      "Raises nuice.Error for an unknown scheduler or one that is not applicable.");
+      "Schedulers that guarantee link_free need a topology; prefer_pairs asks rs_nl for exchanges in pairs.\n"
+      "Raises nuice.Error for an unknown scheduler or one that cannot handle the matrix.");
 }
 
 }  // namespace nuice::python

@@ -100,7 +100,7 @@ from .simulation import (
 )
 from .tradeoff import Frontier, FrontierPoint, frontier
 
-__version__: str  # of the installed package; looked up when it is asked for
+__version__: str  # that of the installed package, looked up at the first access
 
 __all__ = [
     "MAX_BYTES",

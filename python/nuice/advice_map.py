@@ -25,8 +25,9 @@ DEFAULT_SIZES = tuple(16 * 4**k for k in range(8))  # 16 B to 256 KiB
 
 @dataclass(frozen=True)
 class RegionMap:
-    """winner[i][j]: the candidate with the least S / R + C for degrees[i] and sizes[j]; total_s[i][j]:
-    this cost."""
+    """A map of winners. winner[i][j] is the candidate with the least S / R + C for degrees[i] and
+    sizes[j]; total_s[i][j] is this cost.
+    """
 
     machine: str
     ranks: int
@@ -38,7 +39,7 @@ class RegionMap:
     total_s: tuple[tuple[float, ...], ...]
 
     def figures(self) -> dict[str, Any]:
-        """What `nuice advise --map --json` prints."""
+        """Returns what `nuice advise --map --json` prints."""
         return {
             "machine": self.machine,
             "ranks": self.ranks,
@@ -52,14 +53,14 @@ class RegionMap:
 
 
 def degrees_for(ranks: int) -> tuple[int, ...]:
-    """About eight degrees, from 1 to all ranks."""
+    """Returns about eight degrees, from 1 to all ranks."""
     return tuple(
         sorted({1, 2, 4, *(max(1, (ranks - 1) * k // 6) for k in range(1, 7))} & set(range(1, ranks)))
     )
 
 
 def paper_candidates(machine: Machine) -> list[str]:
-    """The candidates of the maps in paper 000; RS_NL only if the machine has links."""
+    """Returns the candidates of the maps in paper 000; RS_NL only if the machine has links."""
     known = {name.split(":")[0] for name in _core.all_candidates(machine)}
     return [name for name in PAPER_CANDIDATES if name in known]
 
@@ -75,10 +76,10 @@ def region_map(
     predict_by: str = "simulation",
     seed: int = 0,
 ) -> RegionMap:
-    """The fastest candidate of each cell. ranks: at most the machine's (32 if None); candidates: the papers'
-    if None.
+    """Finds the fastest candidate of each cell. ranks: at most the ranks of the machine (None: 32).
+    candidates: None stands for the candidates of the papers.
 
-    Raises nuice.Error as nuice.advise. Simulates every candidate for every degree and size.
+    Simulates every candidate for every degree and size. Raises nuice.Error as nuice.advise.
     """
     target = _core.find_machine(machine) if isinstance(machine, str) else machine
     count = min(32, target.num_ranks) if ranks is None else ranks
@@ -113,7 +114,9 @@ def region_map(
 
 @dataclass(frozen=True)
 class BreakEven:
-    """The largest degree at which CGM costs no more than LP, for equal message sizes; 0 if there is none."""
+    """The largest degree at which CGM costs no more than LP, for messages of equal size; 0 if there is
+    none.
+    """
 
     bytes: int
     degree: int
@@ -122,8 +125,9 @@ class BreakEven:
 def break_even(
     machine: Machine | str, ranks: int = 32, sizes: Sequence[int] = DEFAULT_SIZES, *, reuse: int = 1
 ) -> list[BreakEven]:
-    """Where CGM (RS_N) overtakes LP, for a schedule that is used `reuse` times (003 s.5.1). Exchanges are
-    simulated; planning times are the adviser's for the machine."""
+    """Finds the degree where CGM (RS_N) overtakes LP, for a schedule that is used `reuse` times (003
+    s.5.1). Exchanges are simulated; planning times are those of the adviser for the machine.
+    """
     target = _core.find_machine(machine) if isinstance(machine, str) else machine
 
     def pays(degree: int, size: int) -> bool:
@@ -134,7 +138,7 @@ def break_even(
 
 
 def last_degree(ranks: int, holds: Callable[[int], bool]) -> int:
-    """The largest degree up to which `holds` is true."""
+    """Returns the largest degree up to which `holds` is true."""
     degree = 0
     while degree + 1 < ranks and holds(degree + 1):
         degree += 1
@@ -142,7 +146,9 @@ def last_degree(ranks: int, holds: Callable[[int], bool]) -> int:
 
 
 def gain_of_cgm(machine: Machine, ranks: int, degree: int, size: int) -> tuple[float, float]:
-    """The seconds that an exchange by CGM saves compared with LP, and the additional seconds of planning."""
+    """Returns the seconds that an exchange by CGM saves compared with LP, and the additional seconds of
+    planning.
+    """
     matrix = _core.random_regular(ranks, degree, unit_bytes=size, seed=0)
     advice = advise(matrix, machine, 1, candidates=["lp", "cgm"], predict_by="simulation")
     by = {c.scheduler: c for c in advice.candidates}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which scheduler and executor suit a matrix, a machine and a number of reuses, and why not the others.
+"""Says which scheduler and executor suit a matrix, a machine and a number of uses, and why the others do not.
 
 Usage:
     advice = nuice.advise(matrix, "ethernet-10g", reuse=1000)
@@ -27,14 +27,15 @@ def advise(
     predict_by: str | None = None,
     budget_s: float | None = None,
 ) -> Advice:
-    """Predicts planning and exchange time of every candidate; the least planning / reuse + exchange wins.
+    """Predicts planning and exchange time of every candidate and chooses the least planning / reuse +
+    exchange.
 
-    machine: an object, the name of a shipped one, or a file NAME.toml; a machine that grows gets the size of
-    the matrix. candidates: "SCHEDULER:EXECUTOR" or "SCHEDULER"; by default all that the machine allows.
-    predict_by: "rule" or "simulation" for all of them, whatever it costs. By default deciding may take half
-    as long as the planned exchanges, at least 0.1 ms and at most 3 s (or budget_s). That time is estimated
-    from counted work, so the same arguments give the same advice. Raises nuice.Error for unknown names, a
-    machine with fewer ranks than the matrix, or if nothing is applicable.
+    machine: an object, the name of a shipped machine, or a file NAME.toml; a machine that grows gets the size
+    of the matrix. candidates: "SCHEDULER:EXECUTOR" or "SCHEDULER"; by default all that the machine allows.
+    predict_by: "rule" or "simulation" for all candidates, at any cost. By default the decision may take half
+    as long as the planned exchanges, at least 0.1 ms and at most 3 s (or budget_s). This time is estimated
+    from counted work, so the same arguments give the same advice. Raises nuice.Error for unknown names, for a
+    machine with fewer ranks than the matrix, and if no candidate is applicable.
     """
     require_matrix(matrix)
     target = machine_for(machine, matrix)

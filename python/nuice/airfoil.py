@@ -27,10 +27,10 @@ MIN_POINTS = 100
 MAX_POINTS = 5_000_000
 _MAX_MESHES = 6
 
-_FAR_RADIUS = 8.0  # of the outer boundary, in chords
+_FAR_RADIUS = 8.0  # radius of the outer boundary, in chords
 _NEAR_SIZE = 0.01  # length of the edges on the profile, in chords, before scaling
-_GROWTH = 0.09  # of that length per chord of distance from the profile
-_POINTS_AT_SCALE_1 = 5800.0  # what these give: the first guess
+_GROWTH = 0.09  # growth of this length per chord of distance from the profile
+_POINTS_AT_SCALE_1 = 5800.0  # number of points with these values: the first guess
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,17 +41,17 @@ class Mesh:
     triangles: NDArray[np.int64]  # number of triangles x 3, indices of points
 
     def edges(self) -> NDArray[np.int64]:
-        """Pairs of adjacent points (u < v), each once, sorted."""
+        """The pairs of adjacent points (u < v), each once, sorted."""
         t = self.triangles
         ends = np.sort(np.concatenate([t[:, [0, 1]], t[:, [1, 2]], t[:, [2, 0]]]), axis=1)
         return np.unique(ends, axis=0)
 
 
 def airfoil_mesh(num_points: int) -> Mesh:
-    """A mesh with about `num_points` points, the same on every call. Made with gmsh.
+    """Makes a mesh with about `num_points` points, the same in every call, by gmsh.
 
-    Triangles are small at the profile and grow with the distance from it. It makes a few meshes until one is
-    within 2 % of the number; otherwise it takes the closest. Raises nuice.Error for a number outside
+    Triangles are small at the profile and grow with the distance from it. Several meshes are made until one
+    is within 2 % of the number; otherwise the closest is returned. Raises nuice.Error for a number outside
     100..5,000,000.
     """
     if not MIN_POINTS <= num_points <= MAX_POINTS:
@@ -67,9 +67,9 @@ def airfoil_mesh(num_points: int) -> Mesh:
 
 
 def partition(mesh: Mesh, num_parts: int, seed: int = 0) -> NDArray[np.int64]:
-    """The part of each point: parts have about equal size and few edges between them.
+    """Returns the part of each point. Parts have about equal size and few edges between them.
 
-    METIS on the graph of adjacent points. Raises nuice.Error if a part would be empty.
+    METIS partitions the graph of adjacent points. Raises nuice.Error if a part would be empty.
     """
     pymetis = _mesh_package("pymetis")
     if not 1 <= num_parts <= len(mesh.points):
@@ -87,14 +87,16 @@ def partition(mesh: Mesh, num_parts: int, seed: int = 0) -> NDArray[np.int64]:
 
 
 def halo_matrix(mesh: Mesh, owner: NDArray[np.int64], num_parts: int, unit_bytes: int = 1024) -> CommMatrix:
-    """COM(i, j) = unit_bytes x the number of points of part i that are adjacent to a point of part j != i."""
+    """Returns COM(i, j) = unit_bytes x the number of points of part i that are adjacent to a point of part
+    j != i.
+    """
     return halo_of_edges(mesh.edges(), owner, num_parts, unit_bytes)
 
 
 def halo_of_edges(
     edges: NDArray[np.int64], owner: NDArray[np.int64], num_parts: int, unit_bytes: int
 ) -> CommMatrix:
-    """As halo_matrix() for any graph; edges[e] has the two ends of edge e, each edge once."""
+    """Computes halo_matrix() for any graph; edges[e] has the two ends of edge e, each edge once."""
     point = edges.ravel()  # u, v, u, v, ...
     needed_by = owner[edges[:, ::-1].ravel()]  # part of v, of u, ...
     outside = owner[point] != needed_by
@@ -115,12 +117,14 @@ def _mesh_package(name: str) -> Any:
 
 
 def _profile(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Half thickness of NACA 0012 at x; the last coefficient is the one that closes the trailing edge."""
+    """Returns half the thickness of NACA 0012 at x; the last coefficient closes the trailing edge."""
     return 0.6 * (0.2969 * np.sqrt(x) - 0.1260 * x - 0.3516 * x**2 + 0.2843 * x**3 - 0.1036 * x**4)
 
 
 def _draw_domain(gmsh: Any) -> None:
-    """A disc with the profile cut out, and the wanted length of edges by distance from it."""
+    """Draws a disc without the profile, and sets the wanted length of edges by the distance from the
+    profile.
+    """
     gmsh.model.add("airfoil")
     geo = gmsh.model.geo
     x = 0.5 * (1.0 - np.cos(np.linspace(0.0, np.pi, 60)))  # dense at both ends
@@ -182,7 +186,7 @@ def _triangulate(gmsh: Any, scale: float) -> Mesh:
 
 
 def _adjacency(mesh: Mesh) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(starts, neighbours): the neighbours of point v are neighbours[starts[v] : starts[v + 1]]."""
+    """Returns (starts, neighbours): the neighbours of point v are neighbours[starts[v] : starts[v + 1]]."""
     edges = mesh.edges()
     both = np.concatenate([edges, edges[:, ::-1]])
     both = both[np.lexsort((both[:, 1], both[:, 0]))]

@@ -5,10 +5,10 @@ Usage:
     with OutputFiles() as out:
         save_matrix(out.temporary("a.mtx"))
         save_picture(out.temporary("a.png"))
-    # both are in place now; after an exception neither is, and what was there before is untouched
+    # now both files exist; after an exception neither does, and files that existed before are unchanged
 
-A file that is replaced keeps its mode and owner, a symbolic link stays and its target is replaced. Devices,
-pipes and the descriptors of this process (/dev/null, a FIFO, /dev/stdout) are written to and never replaced.
+A file that is replaced keeps its mode and owner. A symbolic link stays, and its target is replaced. Devices,
+pipes and descriptors of this process (/dev/null, a FIFO, /dev/stdout) are written to and never replaced.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from types import TracebackType
 
 from .errors import Error
 
-WRITING_FAILED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # Python names no file then
+WRITING_FAILED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # errors for which Python names no file
 PICTURE_ENDINGS = (".png", ".pdf", ".svg")
 
-# May lead to a regular file, which the program that started us has open and would lose if it were replaced.
+# May lead to a regular file that the calling program has open, and would lose if the file were replaced.
 _DESCRIPTORS = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
 _DESCRIPTOR = re.compile(r"(?:/dev/fd|/proc/self/fd)/(\d+)")
 
@@ -38,9 +38,9 @@ _DESCRIPTOR = re.compile(r"(?:/dev/fd|/proc/self/fd)/(\d+)")
 @dataclass(frozen=True)
 class _Pending:
     asked_for: str
-    folder: Path  # private: no other user can replace the temporary file
+    folder: Path  # private, so that no other user can replace the temporary file
     temporary: Path
-    final: Path | None  # None: written to as it is, see _write_straight()
+    final: Path | None  # None: a file that is not replaced, see _write_straight()
 
 
 class OutputFiles:
@@ -48,7 +48,7 @@ class OutputFiles:
         self._pending: list[_Pending] = []
 
     def temporary(self, path: str | os.PathLike[str]) -> Path:
-        """A new name with the same last part. Raises Error io if nothing can be written to `path`."""
+        """Returns a new name with the same last part. Raises Error io if `path` cannot be written."""
         asked_for = os.fspath(path)
         try:
             final = None if _is_special(asked_for) else _target(asked_for)
@@ -63,7 +63,7 @@ class OutputFiles:
         return None if path is None else self.temporary(path)
 
     def picture(self, path: str | os.PathLike[str] | None) -> Path | None:
-        """As optional(), for a name that must have the ending of a picture."""
+        """Returns optional(path). Raises Error unless the name has the ending of a picture."""
         if path is not None and Path(path).suffix.lower() not in PICTURE_ENDINGS:
             raise Error(f"{path}: the name of a picture ends in {', '.join(PICTURE_ENDINGS)}")
         return self.optional(path)
@@ -84,8 +84,8 @@ class OutputFiles:
                 shutil.rmtree(pending.folder, ignore_errors=True)
 
     def _put_in_place(self) -> None:
-        written = [p for p in self._pending if p.temporary.exists()]  # else it was not needed after all
-        # Devices first: one that is full leaves the files as they were.
+        written = [p for p in self._pending if p.temporary.exists()]  # others were not needed
+        # Devices first: if one is full, the files stay unchanged.
         for pending in sorted(written, key=lambda p: p.final is not None):
             try:
                 if pending.final is None:
@@ -111,8 +111,9 @@ class OutputFiles:
 
 
 def _is_special(path: str) -> bool:
-    """Whether `path` is written to instead of replaced (a device or pipe). False if nothing exists there.
-    Raises Error for a folder."""
+    """Returns whether `path` is written to instead of replaced (a device or pipe); False if no file
+    exists. Raises Error for a folder.
+    """
     if (descriptor := _descriptor(path)) is not None:
         os.fstat(descriptor)  # raises if it is not open
         return True
@@ -128,7 +129,7 @@ def _is_special(path: str) -> bool:
 
 
 def _target(path: str) -> Path:
-    """The file behind all symbolic links, which need not exist."""
+    """Returns the file behind all symbolic links, which need not exist."""
     final = Path(path).resolve()
     if not final.parent.is_dir():
         raise Error(f"{path}: there is no folder {final.parent}", "io")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The airfoil mesh as input of the numerical programs, and flows as their output.
+"""The airfoil mesh as input of the numerical programs, and the flows that they write.
 
 Usage:
     mesh = airfoil_mesh(2800)
     save_mesh("airfoil.mesh", mesh)                       # for nuice-euler --mesh
     scipy.io.mmwrite("k.mtx", stiffness_matrix(mesh), symmetry="symmetric")    # for nuice-cg --matrix
-    flow = load_flow("flow.vtk")                          # what nuice-euler --vtk wrote
+    flow = load_flow("flow.vtk")                          # written by nuice-euler --vtk
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from .airfoil import Mesh
 from .errors import Error
 from .files import OutputFiles
 
-_FAR = 2.0  # chords from the middle of the profile: boundary edges beyond are far ones
+_FAR = 2.0  # chords from the middle of the profile; boundary edges farther away are on the far boundary
 
 
 def counter_clockwise(mesh: Mesh) -> NDArray[np.int64]:
-    """The triangles, each turned so that its points go counter-clockwise."""
+    """Returns the triangles, each with its points in counter-clockwise order."""
     a, b, c = (mesh.points[mesh.triangles[:, i]] for i in range(3))
     ab, ac = b - a, c - a
     turned = ab[:, 0] * ac[:, 1] - ab[:, 1] * ac[:, 0] < 0
@@ -36,8 +36,9 @@ def counter_clockwise(mesh: Mesh) -> NDArray[np.int64]:
 
 
 def boundary_edges(mesh: Mesh) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Edges with one triangle, as pairs of points, and which of them lie on the profile (the others are
-    far)."""
+    """Returns the edges with one triangle, as pairs of points, and which of them lie on the profile; the
+    other edges lie on the far boundary.
+    """
     t = mesh.triangles
     ends = np.sort(np.concatenate([t[:, [0, 1]], t[:, [1, 2]], t[:, [2, 0]]]), axis=1)
     edges, uses = np.unique(ends, axis=0, return_counts=True)
@@ -47,7 +48,7 @@ def boundary_edges(mesh: Mesh) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
 
 
 def save_mesh(path: str | os.PathLike[str], mesh: Mesh) -> None:
-    """Writes the mesh as nuice-euler reads it (docs/reference/formats.md)."""
+    """Writes the mesh for nuice-euler (docs/reference/formats.md)."""
     rim, on_wall = boundary_edges(mesh)
     lines = ["nuice-mesh 1", f"points {len(mesh.points)}"]
     lines += [f"{x!r} {y!r}" for x, y in mesh.points.tolist()]
@@ -60,9 +61,10 @@ def save_mesh(path: str | os.PathLike[str], mesh: Mesh) -> None:
 
 
 def stiffness_matrix(mesh: Mesh) -> Any:
-    """The Laplace operator in linear finite elements, a scipy.sparse matrix: symmetric, positive definite.
+    """Returns the Laplace operator in linear finite elements, a symmetric, positive definite scipy.sparse
+    matrix.
 
-    Values are zero on the far boundary, so its points are left out; the order of the others is kept.
+    Values are zero on the far boundary, so its points are left out; the other points keep their order.
     """
     from scipy import sparse
 
@@ -89,7 +91,7 @@ class Flow:
 
 
 def load_flow(path: str | os.PathLike[str]) -> Flow:
-    """Reads what nuice-euler --vtk wrote. Raises nuice.Error for another file."""
+    """Reads a file of nuice-euler --vtk. Raises nuice.Error for another file."""
     try:
         words = Path(path).read_text(encoding="ascii").split()
     except (OSError, UnicodeDecodeError) as error:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules in GOAL, the language of LogGOPSim (Hoefler, Schneider and Lumsdaine, HPDC 2010) and of
-simulators that read it (ATLAHS, htsim): so that other simulators can judge them.
+"""Writes schedules in GOAL, the language of LogGOPSim (Hoefler, Schneider and Lumsdaine, HPDC 2010) and of
+simulators that read it (ATLAHS, htsim), so that other simulators can judge them.
 
     text = goal_text(schedule, matrix.num_ranks, "phased")
 """
@@ -16,11 +16,12 @@ PACES = ("at_once", "phases")
 
 
 def goal_text(schedule: _core.Schedule, num_ranks: int, executor: str = "phased") -> str:
-    """What every rank sends and receives, a tag for each phase.
+    """Returns the sends and receives of every rank, with a tag for each phase.
 
     With executors that wait for phases, an operation requires the operations of the rank's previous busy
-    phase; with executors that wait for nothing, it requires none. GOAL cannot express other executors: Error
-    not_applicable. O(transfers)."""
+    phase. With executors that do not wait, it requires no other operation. GOAL cannot express other
+    executors: Error not_applicable. O(transfers).
+    """
     pace = _core.find_executor(executor).pace
     if pace not in PACES:
         known = ", ".join(row.name for row in _core.executors() if row.pace in PACES)

@@ -2,18 +2,18 @@
 """Patterns of real problems: halos of meshes that are generated and partitioned here. Only the number of
 points comes from the papers.
 
-The Euler solvers of 000, 001 and 004 ran on unstructured meshes in three dimensions (001 cites Mavriplis's;
-2,800, 9,428 and 53,961 points are the sizes of his wings), which are not available. This one is the Delaunay
-triangulation of random points in a cube. Parts are made by recursive coordinate bisection, as was usual in
-1992. A point has five unknowns; in single precision these are 20 bytes, which agrees with the printed mean
-sizes of messages.
+The Euler solvers of 000, 001 and 004 ran on unstructured meshes in three dimensions, which are not available
+(001 cites those of Mavriplis; 2,800, 9,428 and 53,961 points are the sizes of his wings). The mesh made here
+is the Delaunay triangulation of random points in a cube. Parts are made by recursive coordinate bisection, as
+was usual in 1992. A point has five unknowns; in single precision these are 20 bytes, which agrees with the
+printed mean sizes of messages.
 
-The conjugate gradient problem is taken to be the seven-point Laplacian on 32 x 32 x 16 points in single
-precision, cut into boxes: among the grids of 16K points in 32 equal boxes this one is closest to the printed
+The conjugate gradient problem is assumed to be the seven-point Laplacian on 32 x 32 x 16 points in single
+precision, cut into boxes. Among the grids of 16K points in 32 equal boxes this grid is closest to the printed
 density and mean size.
 
-Parts are assigned to nodes at random. In 001 table 12, PS and BS are equally fast on the Euler meshes, and
-that is so only if parts are not numbered along the cuts, because PS pairs i with i xor k.
+Parts are assigned to nodes at random. In 001 table 12, PS and BS are equally fast on the Euler meshes. This
+is the case only if parts are not numbered along the cuts, because PS pairs i with i xor k.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from numpy.typing import NDArray
 from ._core import CommMatrix
 from .airfoil import halo_of_edges
 
-RANKS = 32  # of the papers' CM-5
+RANKS = 32  # nodes of the papers' CM-5
 EULER_BYTES = 5 * 4  # five unknowns a point, single precision
 CG_BYTES = 4
 CG_GRID = (32, 32, 16)  # 16K unknowns
-CG_BOXES = (16, 2, 1)  # of the 32 ranks along each side
+CG_BOXES = (16, 2, 1)  # boxes along each side, one per rank
 
 
 def euler(points: int, seed: int, ranks: int = RANKS, unit_bytes: int = EULER_BYTES) -> CommMatrix:
-    """The ghosts of a tetrahedral mesh: what an edge sweep gathers (000 fig. 10)."""
+    """Returns the ghosts of a tetrahedral mesh that an edge sweep gathers (000 fig. 10)."""
     edges, part = _tetrahedra(points, seed, ranks)
     return halo_of_edges(edges, _at_random(ranks, seed)[part], ranks, unit_bytes)
 
@@ -45,7 +45,9 @@ def conjugate_gradients(
     boxes: tuple[int, int, int] = CG_BOXES,
     unit_bytes: int = CG_BYTES,
 ) -> CommMatrix:
-    """The ghosts of a product with the seven-point Laplacian on a grid cut into boxes, one box per rank."""
+    """Returns the ghosts of a product with the seven-point Laplacian on a grid cut into boxes, one box per
+    rank.
+    """
     ranks = int(np.prod(boxes))
     number = np.arange(np.prod(grid)).reshape(grid)
     edges, part = [], np.zeros(grid, dtype=np.int64)
@@ -59,12 +61,12 @@ def conjugate_gradients(
 
 
 def _at_random(ranks: int, seed: int) -> NDArray[np.int64]:
-    """The rank of each part."""
+    """Returns a random rank for each part."""
     return np.random.Generator(np.random.PCG64([ranks, seed])).permutation(ranks)
 
 
 def bisect(at: NDArray[np.float64], num_parts: int) -> NDArray[np.int64]:
-    """Parts by recursive coordinate bisection: halves along the longest side, until there are enough."""
+    """Makes parts by recursive coordinate bisection: halves the longest side until there are enough parts."""
     owner = np.zeros(len(at), dtype=np.int64)
 
     def cut(points: NDArray[np.int64], begin: int, end: int) -> None:
@@ -84,7 +86,7 @@ def bisect(at: NDArray[np.float64], num_parts: int) -> NDArray[np.int64]:
 
 @cache
 def _tetrahedra(points: int, seed: int, ranks: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Edges, and the part of each point."""
+    """Returns the edges, and the part of each point."""
     from scipy.spatial import Delaunay
 
     at = np.random.Generator(np.random.PCG64([points, seed])).random((points, 3))

@@ -4,11 +4,11 @@
 Usage:
     report = nuice.importing.read_mpip("amg2013.64.241221.1.mpiP")
     report.exchanges[0].matrix()        # of the whole run
-    report.exchanges[0].one(100)        # one of 100 iterations
+    report.exchanges[0].one(100)        # of one of 100 iterations
     for exchange in nuice.importing.read_otf2("scorep-trace").exchanges: print(exchange.site)
 
-Such records contain totals. The number of messages of a pair tells repeated exchanges from set-up: pairs of a
-solver have one message per iteration, pairs of the set-up a few (Exchange.classes).
+Such records contain totals. The number of messages of a pair distinguishes repeated exchanges from set-up:
+pairs of a solver have one message per iteration, pairs of the set-up a few (Exchange.classes).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .errors import Error
 
 BEGIN_OF_MATRIX = "Start Communication Matrix"
 END_OF_MATRIX = "End Communication Matrix"
-SEVERAL = 4  # times: pairs whose numbers of messages are within that are of one class
+SEVERAL = 4  # factor within which numbers of messages belong to the same class
 
 
 @dataclass(frozen=True)
@@ -36,21 +36,22 @@ class Exchange:
     ranks: int
     src: Any = field(repr=False)
     dst: Any = field(repr=False)
-    bytes: Any = field(repr=False)  # of all calls together
+    bytes: Any = field(repr=False)  # the bytes of all calls together
     calls: Any = field(repr=False)
 
     def matrix(self, chosen: Any = slice(None)) -> CommMatrix:
-        """Of the whole run."""
+        """Returns the matrix of the whole run."""
         return self._of(np.asarray(self.bytes), chosen)
 
     def one(self, iterations: int = 0, chosen: Any = slice(None)) -> CommMatrix:
-        """The matrix of one of the given number of exchanges; without a number, the mean message of every
-        pair."""
+        """Returns the matrix of one of `number` exchanges; without a number, the mean message of every
+        pair.
+        """
         parts = iterations or np.maximum(self.calls, 1)
         return self._of(np.rint(np.asarray(self.bytes) / parts).astype(np.int64), chosen)
 
     def classes(self) -> list[dict[str, Any]]:
-        """Pairs by their number of messages, the largest first: repeated exchanges, then set-up."""
+        """Groups pairs by their number of messages, the largest first: repeated exchanges, then set-up."""
         order = np.argsort(-np.asarray(self.calls), kind="stable")
         found: list[list[int]] = []
         for at in order.tolist():
@@ -75,7 +76,9 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Imported:
-    """exchanges: those with the most bytes first. call_sites: sums per call site, if the report has them."""
+    """An imported record. exchanges: sorted by bytes, descending. call_sites: sums per call site, if the
+    report has them.
+    """
 
     ranks: int
     exchanges: tuple[Exchange, ...]
@@ -83,9 +86,10 @@ class Imported:
 
 
 def read_mpip(path: str | Path) -> Imported:
-    """The report's communication matrix, and its sums by call site. Raises Error io, parse.
+    """Reads the communication matrix of a report, and its sums by call site. Raises Error io, parse.
 
-    No mpiP report has destinations by call site; without the matrix (older versions) it has none at all.
+    No mpiP report has destinations by call site; a report without the matrix (older versions) has no
+    destinations at all.
     """
     try:
         lines = Path(path).read_text(errors="replace").splitlines()
@@ -118,7 +122,7 @@ def read_mpip(path: str | Path) -> Imported:
 
 
 def _call_sites(lines: list[str]) -> list[dict[str, Any]]:
-    """Those that sent, with the most bytes first."""
+    """Returns the call sites that sent, sorted by bytes, descending."""
     names, sums = {}, defaultdict(lambda: np.zeros(2))
     section = ""
     for line in lines:
@@ -143,7 +147,8 @@ def _call_sites(lines: list[str]) -> list[dict[str, Any]]:
 
 
 def read_otf2(path: str | Path) -> Imported:
-    """Messages point to point of a trace (its folder, or its .otf2), by the function that sent them.
+    """Reads the point-to-point messages of a trace (its folder, or its .otf2 file), by the function that sent
+    them.
 
     Needs the package otf2 (PyPI). Raises Error io, parse, not_applicable.
     """
@@ -189,7 +194,7 @@ def _read_trace(otf2: Any, trace: Any) -> Imported:
 
 
 def _world(otf2: Any, trace: Any) -> dict[Any, int]:
-    """The rank of every location that MPI knows."""
+    """Returns the rank of every location that MPI knows."""
     kind = otf2.GroupType.COMM_LOCATIONS
     for group in trace.definitions.groups:
         if group.group_type == kind and group.members:

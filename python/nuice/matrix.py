@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Communication matrices from and to NumPy and SciPy: row = sender, column = receiver, value = bytes.
 
-A size is never rounded: an entry that is negative, fractional, not finite or above 2**62 is refused by name.
-NumPy is imported where it is used: the command `nuice` starts in half the time.
+A size is never rounded: an entry that is negative, fractional, not finite or above 2**62 is an error that
+names it. NumPy is imported inside functions, because the command `nuice` then starts in half the time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def from_dense(array: ArrayLike) -> CommMatrix:
-    """The matrix with COM(i, j) = array[i, j]. O(ranks**2)."""
+    """Makes the matrix with COM(i, j) = array[i, j]. O(ranks**2)."""
     import numpy as np
 
     if hasattr(array, "tocoo"):
@@ -39,7 +39,7 @@ def from_dense(array: ArrayLike) -> CommMatrix:
 
 
 def from_scipy(array: Any) -> CommMatrix:
-    """The matrix with COM(i, j) = array[i, j], from any scipy.sparse array or matrix.
+    """Makes the matrix with COM(i, j) = array[i, j], from any scipy.sparse array or matrix.
 
     Explicit zeros are dropped. A pair stored twice is refused, not summed.
     """
@@ -57,7 +57,9 @@ def from_scipy(array: Any) -> CommMatrix:
 
 
 def to_scipy(matrix: CommMatrix) -> coo_array:
-    """An int64 scipy.sparse.coo_array sorted by (row, column), messages of ranks to themselves included."""
+    """Returns an int64 scipy.sparse.coo_array sorted by (row, column), including messages of ranks to
+    themselves.
+    """
     require_matrix(matrix)
     from scipy.sparse import coo_array
 
@@ -66,7 +68,7 @@ def to_scipy(matrix: CommMatrix) -> coo_array:
 
 
 def to_dense(matrix: CommMatrix) -> NDArray[np.int64]:
-    """An int64 array of num_ranks x num_ranks."""
+    """Returns an int64 array of num_ranks x num_ranks."""
     require_matrix(matrix)
     import numpy as np
 
@@ -90,7 +92,7 @@ def require_matrix(given: Any) -> None:
 
 
 def _asks_for_matrix(function: Function, position: int = 0) -> Function:
-    """The function of the library, with require_matrix() called first for the argument `matrix`."""
+    """Returns a function of the library that first calls require_matrix() for its argument `matrix`."""
 
     @functools.wraps(function)
     def asking(*args: Any, **named: Any) -> Any:
@@ -135,7 +137,9 @@ def _from_entries(shape: tuple[int, ...], rows: Any, columns: Any, values: NDArr
 
 
 def _whole_bytes(values: NDArray[Any], rows: Any, columns: Any) -> NDArray[np.int64]:
-    """The values as int64, unchanged, or an error that names the first entry for which that is impossible."""
+    """Returns the values as int64, unchanged, or raises an error that names the first entry for which this
+    is impossible.
+    """
     import numpy as np
 
     if values.dtype.kind not in "biuf":

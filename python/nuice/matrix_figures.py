@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `nuice show` says of a communication matrix."""
+"""The statistics of a communication matrix that `nuice show` prints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from . import _core
 from ._core import NO_RANK, Busiest, CommMatrix
 
 MAX_HISTOGRAM_ROWS = 16
-MANY_PARTNERS = 2  # times the median: a hub
+MANY_PARTNERS = 2  # multiple of the median from which a rank is a hub
 
 
 def matrix_figures(matrix: CommMatrix) -> dict[str, Any]:
@@ -40,10 +40,10 @@ def matrix_figures(matrix: CommMatrix) -> dict[str, Any]:
 
 
 def _shape(matrix: CommMatrix) -> dict[str, Any]:
-    """Ranks with many partners, and the distances of messages."""
+    """Finds ranks with many partners, and the distances of messages."""
     ranks = matrix.num_ranks
     src, dst, sizes = (np.asarray(part) for part in (matrix.src, matrix.dst, matrix.bytes))
-    # Both are sorted by sender and receiver: the first as it is, the other with the ends exchanged.
+    # Both arrays are sorted by sender and receiver: the first as it is, the second with the ends swapped.
     there, back = src * ranks + dst, dst * ranks + src
     turned = np.argsort(back, kind="stable")
     answered = _is_in(back, there)
@@ -63,7 +63,7 @@ def _shape(matrix: CommMatrix) -> dict[str, Any]:
 
 
 def _is_in(values: Any, ascending: Any) -> Any:
-    """By value, whether it is among the others."""
+    """Returns whether a value is among the others."""
     if not len(ascending):
         return np.zeros(len(values), dtype=bool)
     at = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
@@ -71,8 +71,9 @@ def _is_in(values: Any, ascending: Any) -> Any:
 
 
 def size_classes(sizes: Any) -> list[dict[str, Any]]:
-    """Classes of sizes: powers of two, or of four if these are too many, and so on. From, up to but
-    excluding, shares."""
+    """Returns classes of sizes and their shares: powers of two, or of four if these are too many, and so
+    on. Each class has a lower limit, which it includes, and an upper limit, which it excludes.
+    """
     if not len(sizes):
         return []
     powers = np.frexp(np.asarray(sizes, dtype=np.float64))[1].astype(int) - 1

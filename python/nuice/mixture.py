@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mixtures of experts: how many bytes of tokens go from rank to rank, with skew."""
+"""Mixtures of experts: the bytes of tokens from rank to rank, with skew."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ._core import CommMatrix
 from .errors import Error
 
 SKEWS = ("even", "hot", "fan", "lengths")
-SPREAD = 0.25  # of fan and lengths: standard deviation over the mean
+SPREAD = 0.25  # for fan and lengths: standard deviation over the mean
 
 
 def dispatch(
@@ -22,11 +22,13 @@ def dispatch(
     popularity: float = 4.0,
     seed: int = 0,
 ) -> CommMatrix:
-    """Every rank has `tokens` tokens and one expert; each token goes to `experts` different ones.
+    """Makes the matrix of a dispatch. Every rank has `tokens` tokens and one expert; each token goes to
+    `experts` different experts.
 
     even: all experts are equally likely. hot: the experts of hot_ranks randomly drawn ranks are `popularity`
-    times as likely. fan: the number of experts per token varies about the mean; with lengths, so does the
-    length of tokens. Raises Error invalid_argument for more experts per token, or more hot ranks, than ranks.
+    times as likely. fan: the number of experts per token varies about the mean. lengths: the length of tokens
+    varies in the same way. Raises Error invalid_argument for more experts per token, or more hot ranks, than
+    ranks.
     """
     if experts > ranks:
         raise Error(f"a token cannot go to {experts} experts of {ranks} ranks", "invalid_argument")
@@ -38,7 +40,7 @@ def dispatch(
         weights[random.choice(ranks, hot_ranks, replace=False)] = np.log(popularity)
     table = np.zeros((ranks, ranks), np.int64)
     for rank in range(ranks):
-        # The largest of weight + Gumbel noise are drawn without replacement with these likelihoods.
+        # The largest values of weight + Gumbel noise are a draw without replacement with these likelihoods.
         order = np.argsort(-(weights + random.gumbel(size=(tokens, ranks))), axis=1)
         fan = np.full(tokens, experts)
         length = np.full(tokens, token_bytes)

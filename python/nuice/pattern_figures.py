@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The statistics with which paper 004 describes its airfoil samples, of a given matrix and as printed there.
+"""The statistics with which paper 004 describes its airfoil samples: of a given matrix, and as printed there.
 
-Its meshes are not available, and METIS cuts our 2-D meshes into parts with 5 neighbours where theirs had 9;
-so `like_mesh` makes patterns with the printed numbers.
+The meshes of the paper are not available, and METIS cuts the 2-D meshes of NUICE into parts with 5
+neighbours, where those of the paper had 9. Therefore `like_mesh` makes patterns with the printed numbers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ PAPER_PARTS = 32
 
 
 def airfoil_figures(matrix: CommMatrix, unit_bytes: int) -> dict[str, float]:
-    """Messages sent by a part, and lengths of messages in units: max, min, average each."""
+    """Returns the number of messages sent by a part, and the lengths of messages in units: max, min,
+    average each.
+    """
     degrees = np.bincount(matrix.src, minlength=matrix.num_ranks)
     lengths = matrix.bytes / unit_bytes if matrix.num_messages else np.zeros(1)
     return {
@@ -34,7 +36,9 @@ def airfoil_figures(matrix: CommMatrix, unit_bytes: int) -> dict[str, float]:
 
 
 def paper_figures(num_points: int) -> dict[str, float] | None:
-    """The same statistics as printed in 004 section 5 for 32 parts; None for other numbers of points."""
+    """Returns the same statistics as printed in 004 section 5 for 32 parts; None for other numbers of
+    points.
+    """
     return mesh_numbers(num_points) if num_points in mesh_sizes() else None
 
 
@@ -46,22 +50,25 @@ def _mesh_rows() -> dict[int, dict[str, str]]:
 
 
 def mesh_sizes() -> list[int]:
-    """Of the meshes whose numbers 004 s.5 prints."""
+    """Returns the sizes of the meshes whose numbers 004 s.5 prints."""
     return list(_mesh_rows())
 
 
 def mesh_numbers(points: int) -> dict[str, float]:
-    """What 004 s.5 prints for the mesh with that many points: numbers and lengths of messages per part."""
+    """Returns the numbers and lengths of messages per part that 004 s.5 prints for the mesh with this many
+    points.
+    """
     return {key: float(value) for key, value in _mesh_rows()[points].items()}
 
 
 def like_mesh(points: int, unit_bytes: int, seed: int, ranks: int = PAPER_PARTS) -> CommMatrix:
-    """A halo exchange with the printed statistics: largest, smallest and mean number and length of messages.
+    """Makes a halo exchange with the printed statistics: largest, smallest and mean number and length of
+    messages.
 
     Parts lie at random in a square. The closest pairs become neighbours of each other until the mean number
     is reached; each part has at least the smallest and at most the largest number of neighbours. All parts
-    have about as long a boundary: the more neighbours two parts have, and the farther they are from each
-    other, the shorter their messages.
+    have boundaries of about the same length: the more neighbours two parts have, and the farther they are
+    from each other, the shorter are their messages.
     """
     numbers = mesh_numbers(points)
     at = np.random.Generator(np.random.PCG64([points, seed])).random((ranks, 2))
@@ -74,7 +81,7 @@ def like_mesh(points: int, unit_bytes: int, seed: int, ranks: int = PAPER_PARTS)
 
 
 def _neighbours(distance: NDArray[np.float64], numbers: dict[str, float]) -> NDArray[np.int64]:
-    """Pairs of parts."""
+    """Returns the pairs of parts that are neighbours."""
     ranks = len(distance)
     first, second = np.triu_indices(ranks, 1)
     closest = np.argsort(distance[first, second], kind="stable")
@@ -88,7 +95,7 @@ def _neighbours(distance: NDArray[np.float64], numbers: dict[str, float]) -> NDA
             degree[part] += 1
 
     most, fewest = int(numbers["messages_max"]), int(numbers["messages_min"])
-    for pair in ordered:  # all parts have the fewest
+    for pair in ordered:  # first, all parts get the smallest number of neighbours
         if min(degree[part] for part in pair) < fewest and max(degree[part] for part in pair) < most:
             choose(pair)
     wanted = round(ranks * numbers["messages_avg"] / 2)
@@ -107,8 +114,9 @@ def _longest_first(pairs: NDArray[np.int64], distance: NDArray[np.float64]) -> N
 
 
 def _lengths(count: int, numbers: dict[str, float]) -> NDArray[np.int64]:
-    """Lengths that fall from the longest to the shortest as a power of the position, with the printed
-    mean."""
+    """Returns lengths that fall from the longest to the shortest as a power of the position, with the
+    printed mean.
+    """
     longest, shortest, mean = (numbers[f"length_{part}"] for part in ("max", "min", "avg"))
     power = (longest - shortest) / (mean - shortest) - 1  # the integral of (1 - x)^power is 1 / (power + 1)
     position = np.arange(count) / max(1, count - 1)

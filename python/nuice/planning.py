@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plans: a schedule for a matrix, checked, with its figures; and the comparison of all schedulers.
+"""Plans: a checked schedule for a matrix, with its statistics; and the comparison of all schedulers.
 
 Usage:
     plan = nuice.plan(matrix, "rs_n", seed=1)
@@ -60,7 +60,7 @@ class Plan:
 
     @cached_property
     def phase_bytes(self) -> int:
-        """Sum over the phases of the largest transfer."""
+        """The sum over the phases of the largest transfer."""
         return _core.phase_bytes(self.schedule)
 
     @cached_property
@@ -69,22 +69,26 @@ class Plan:
 
     @cached_property
     def link_bounds(self) -> LinkBounds | None:
-        """Bounds of the busiest link; None without a topology."""
+        """The bounds from the busiest link; None without a topology."""
         return None if self.topology is None else _core.link_bounds(self.matrix, self.topology)
 
     @cached_property
     def link_rounds(self) -> int | None:
-        """Number of phases if transfers that share a link wait for each other; None without a topology."""
+        """The number of phases if transfers that share a link wait for each other; None without a
+        topology.
+        """
         return None if self.topology is None else _core.link_rounds(self.schedule, self.topology)
 
     @cached_property
     def tables(self) -> list[PhaseTable]:
-        """The slice of every rank."""
+        """The slices of all ranks."""
         return _core.slice_all(self.matrix, self.schedule)
 
     def figures(self) -> dict[str, Any]:
-        """What `nuice plan --json` prints. The ratios to the bounds are None for schedules that are not
-        one_port: the bounds hold for one transfer at a time. A topology adds figures of its links."""
+        """Returns what `nuice plan --json` prints. The ratios to the bounds are None for schedules that
+        are not one_port, because the bounds hold for one transfer at a time. A topology adds statistics of
+        its links.
+        """
         bounds = self.bounds
         one_port = "one_port" in self.guarantees
         return {
@@ -127,10 +131,10 @@ class Plan:
         _core.save_schedule(path, record, self.matrix)
 
     def exchange(self, send: Sequence[Mapping[int, Any]]) -> list[dict[int, NDArray[np.uint8]]]:
-        """Carries out the plan in this process; in the result, receive[r][s] equals send[s][r].
+        """Carries out the plan in this process. In the result, receive[r][s] equals send[s][r].
 
-        send[r][d] holds the message of rank r to d: bytes, or a contiguous buffer or array, of the size in
-        the matrix, for every destination d of r (itself included, if it sends to itself).
+        send[r][d] holds the message of rank r to d, for every destination d of r (itself included, if it
+        sends to itself): bytes, or a contiguous buffer or array, of the size in the matrix.
         """
         import numpy as np
 
@@ -169,11 +173,12 @@ def plan(
     """Makes a schedule and checks it. The same arguments give the same schedule on every platform.
 
     phase_cost_bytes is the cost of a phase in addition to its largest transfer, in bytes; kpbs uses it.
-    A topology ("torus:8x8", or a Topology) is needed by schedulers with the guarantee link_free; other plans
-    get statistics of its links. prefer_pairs asks rs_nl for exchanges in pairs.
-    plan_seconds is the median over `repeat` runs. Raises nuice.Error for an unknown
-    scheduler (the message lists the known ones) or one that cannot handle the matrix. A wrong schedule raises
-    nothing: check `verified`.
+    Schedulers with the guarantee link_free need a topology ("torus:8x8", or a Topology); other plans get
+    statistics of its links. prefer_pairs asks rs_nl for exchanges in pairs. plan_seconds is the median over
+    `repeat` runs.
+
+    Raises nuice.Error for an unknown scheduler (the text lists the known schedulers) or a scheduler that
+    cannot handle the matrix. A wrong schedule raises no error: test `verified`.
     """
     require_matrix(matrix)
     if repeat < 1:
@@ -201,8 +206,8 @@ def plan(
 def load_plan(path: str | PathLike[str], matrix: CommMatrix, topology: Topology | str | None = None) -> Plan:
     """Reads a plan for this matrix and checks it against the guarantees that the file claims.
 
-    A file that claims link_free names its network. If you pass a topology, the plan must be link_free on that
-    one, whatever the file claims.
+    A file that claims link_free names its network. If you pass a topology, the plan must be link_free on this
+    topology, whatever the file claims.
     """
     require_matrix(matrix)
     record = _core.load_schedule(path, matrix)
@@ -231,11 +236,11 @@ def compare(
     topology: Topology | str | None = None,
     phase_cost_bytes: int = _core.DEFAULT_PHASE_COST_BYTES,
 ) -> list[Comparison]:
-    """plan() with each of the schedulers (all registered ones if None), in the order given."""
+    """Calls plan() with each of the schedulers (None: all registered schedulers), in the given order."""
     require_matrix(matrix)
     network = _network(topology, matrix)
     names = [s.name for s in _core.schedulers()] if schedulers is None else list(schedulers)
-    rows = [_core.find_scheduler(name) for name in names]  # an unknown name stops us before any work
+    rows = [_core.find_scheduler(name) for name in names]  # raises for an unknown name, before any work
     result = []
     for row in rows:
         reason = row.why_not(matrix, seed, phase_cost_bytes, network)
@@ -250,7 +255,7 @@ def compare(
 
 
 def _network(topology: Topology | str | None, matrix: CommMatrix) -> Topology | None:
-    """The network that it stands for, if it is large enough for the matrix."""
+    """Returns the network that the argument describes. Raises Error if it is too small for the matrix."""
     network = _core.make_topology(topology) if isinstance(topology, str) else topology
     if network is not None and network.num_ranks < matrix.num_ranks:
         raise Error(

@@ -29,21 +29,21 @@ if TYPE_CHECKING:
     import numpy as np
 
 FORMAT = 1
-NO_CALL = -2  # of a rank that made fewer
-NOT_KEPT = -1  # a row that the recorder had no room for
+NO_CALL = -2  # the row of a rank that made fewer calls
+NOT_KEPT = -1  # a row for which the recorder had no room
 MOST_NUMBERS = 2**28  # calls x ranks of a series
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """One communication matrix, as rows of all ranks, and how often it was exchanged."""
+    """A communication matrix, as rows of all ranks, and the number of times it was exchanged."""
 
     rows: tuple[tuple[int, ...], ...]
     num_calls: int
     seconds: float
 
     def matrix(self) -> CommMatrix:
-        """Value = bytes; ranks count within the communicator."""
+        """Returns the matrix of bytes; ranks are numbered within the communicator."""
         messages = [
             (src, row[i], row[i + 1]) for src, row in enumerate(self.rows) for i in range(0, len(row), 2)
         ]
@@ -54,8 +54,9 @@ class Pattern:
 class RecordedExchange:
     """The calls from one place of the program over one communicator.
 
-    seconds, waiting_s: of a rank, on average over the ranks. waiting_s is the time that the other ranks spent
-    in a call beyond the rank with the shortest time. share: of the time from MPI_Init to MPI_Finalize.
+    seconds, waiting_s: times of a rank, on average over the ranks. waiting_s is the time that the other ranks
+    spent in a call beyond the rank with the shortest time. share: the share of the time from MPI_Init to
+    MPI_Finalize.
     """
 
     call: str
@@ -76,7 +77,7 @@ class RecordedExchange:
 
 @dataclass(frozen=True)
 class Recording:
-    """The record of one run. exchanges: the most expensive one first."""
+    """The record of one run. exchanges: the most expensive exchange first."""
 
     num_ranks: int
     hosts: tuple[str, ...]
@@ -86,7 +87,9 @@ class Recording:
 
 
 def load(folder: str | Path) -> Recording:
-    """Raises Error io if there are no files, parse for a damaged one, mismatch for those of several runs."""
+    """Reads a record. Raises Error io if there are no files, parse for a damaged file, mismatch for files
+    of several runs.
+    """
     files = [_read(path) for path in sorted(Path(folder).glob("rank-*.json"))]
     if not files:
         raise Error(f"{folder}: no rank-*.json in it, which `nuice run --record {folder}` writes", "io")
@@ -121,8 +124,9 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _require_sound(file: dict[str, Any]) -> None:
-    """Checks that every number is within its range, and every list has its stated length. Raises the errors
-    that _read() names."""
+    """Checks that every number is within its range, and that every list has its stated length. Raises the
+    errors that _read() names.
+    """
     last = whole(file["ranks"], 1) - 1
     whole(file["rank"], 0, last)
     amount(file["seconds"])
@@ -151,8 +155,9 @@ def _require_sound(file: dict[str, Any]) -> None:
 
 
 def _communicator_names(file: dict[str, Any]) -> list[tuple]:
-    """A key of a communicator that is equal on all its ranks: its members, and its number among the
-    communicators with these members."""
+    """Returns a key for a communicator that is equal on all its ranks: its members, and its number among
+    the communicators with these members.
+    """
     seen: dict[tuple, int] = defaultdict(int)
     names = []
     for ranks in map(tuple, file.get("communicators", [])):
@@ -200,7 +205,7 @@ def _merged(
 def _patterns(
     ranks: tuple, by_rank: dict[int, tuple[dict, dict]], numbers: np.ndarray, seconds: np.ndarray
 ) -> tuple[Pattern, ...]:
-    """Those that took most of the time first."""
+    """Returns the patterns; those that took most of the time are first."""
     import numpy as np
 
     if not numbers.size:

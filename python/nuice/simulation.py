@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines, and how long schedules take on them, in simulation.
+"""Machines, and the times that schedules take on them in simulation.
 
 Usage:
     run = nuice.simulate(matrix, plan.schedule, "cm5-32", executor="phased")
@@ -33,7 +33,7 @@ def simulate(
     blocking_sends: bool = True,
     timeline: bool = False,
 ) -> Simulation:
-    """Runs a schedule on a machine (an object, the name of a shipped one, or a file NAME.toml).
+    """Simulates a schedule on a machine (an object, the name of a shipped machine, or a file NAME.toml).
 
     The same arguments give the same result. Raises nuice.Error for an unknown machine or executor, a bad
     machine file, a topology smaller than the matrix, or ranks that would wait for each other forever.
@@ -52,10 +52,10 @@ def simulate_drs_n(
     retry_delay_s: float | None = None,
     timeline: bool = False,
 ) -> Simulation:
-    """Runs the handshaking DRS_N of 004 fig. 5: there is no schedule; each rank asks its receivers before it
-    sends.
+    """Simulates the handshaking DRS_N of 004 fig. 5, which needs no schedule: each rank asks its receivers
+    before it sends.
 
-    A refused rank waits retry_delay_s before it asks again; the machine's am_retry_s if None.
+    A refused rank asks again after retry_delay_s (None: am_retry_s of the machine).
     """
     require_matrix(matrix)
     return _core.simulate_drs_n_on(matrix, machine_for(machine, matrix), seed, retry_delay_s, timeline)
@@ -71,13 +71,13 @@ def simulate_packets(
     routing: str | None = None,
     **numbers: Any,
 ) -> PacketRun:
-    """Runs a schedule packet by packet on a lossless network: input queues, credits, cut-through.
+    """Simulates a schedule packet by packet on a lossless network with input queues, credits and cut-through.
 
-    queueing "fifo" or "voq" at inputs.
-    routing None (the machine's), "table", "random" (ECMP), "spray" (adaptive).
-    numbers: packet_bytes, buffer_packets, seed, early_bytes.
-    Transfers with their own path take it.
-    Raises nuice.Error as simulate(), and for machines of circuits or half-duplex ports.
+    queueing: "fifo" or "voq" at inputs. routing: None (that of the machine), "table", "random" (ECMP) or
+    "spray" (adaptive). numbers: packet_bytes, buffer_packets, seed, early_bytes. A transfer that has a path
+    takes it.
+
+    Raises nuice.Error as simulate(), and for machines with circuits or half-duplex ports.
     """
     require_matrix(matrix)
     return _core.simulate_packets_on(
@@ -90,7 +90,7 @@ def _schedule(given: Schedule | Plan) -> Schedule:
 
 
 def machine_for(machine: Machine | str, matrix: CommMatrix, ranks_per_host: int = 1) -> Machine:
-    """As large as the matrix, if it is a family. Raises Error mismatch if it is too small."""
+    """Returns the machine, enlarged for the matrix if it grows. Raises Error mismatch if it is too small."""
     found = _core.find_machine(machine) if isinstance(machine, str) else machine
     target = found.grown(matrix.num_ranks, ranks_per_host)
     if target.num_ranks >= matrix.num_ranks:
@@ -116,7 +116,7 @@ class Prediction:
     reason: str = ""
 
     def figures(self) -> dict[str, Any]:
-        """What `nuice simulate --json` prints for a scheduler."""
+        """Returns what `nuice simulate --json` prints for a scheduler."""
         run = self.run
         if run is None:
             return {"scheduler": self.scheduler, "applicable": False, "reason": self.reason}
@@ -150,16 +150,16 @@ def predict(
     blocking_sends: bool = False,
     timeline: bool = False,
 ) -> list[Prediction]:
-    """Simulates each of the schedulers (all registered ones and drs_n if None), in the order given.
+    """Simulates each of the schedulers (None: all registered schedulers and drs_n), in the given order.
 
-    Schedulers that avoid link contention plan for the machine's network, in pairs if its ports gain by it.
-    executor "auto": schedules of one phase run `async`; others `pairwise` on machines whose ports gain by
-    exchanges (duplex "paired"), `phased` elsewhere.
+    Schedulers that avoid link contention plan for the machine's network, in pairs if its ports gain by pairs.
+    executor "auto": schedules of one phase run `async`. Other schedules run `pairwise` on machines whose
+    ports gain by exchanges (duplex "paired"), and otherwise `phased`.
     """
     require_matrix(matrix)
     target = machine_for(machine, matrix)
     if executor != "auto":
-        _core.find_executor(executor)  # an unknown name stops us before any work
+        _core.find_executor(executor)  # raises for an unknown name, before any work
     known = [s.name for s in _core.schedulers()]
     names = [*known, DRS_N] if schedulers is None else list(schedulers)
     for name in names:
@@ -185,7 +185,7 @@ class PacketPrediction:
     reason: str = ""
 
     def figures(self) -> dict[str, Any]:
-        """What `nuice simulate --model packets --json` prints for a scheduler."""
+        """Returns what `nuice simulate --model packets --json` prints for a scheduler."""
         run = self.run
         if run is None or self.plan is None:
             return {"scheduler": self.scheduler, "applicable": False, "reason": self.reason}
@@ -216,8 +216,10 @@ def predict_packets(
     queueing: str = "fifo",
     routing: str | None = None,
 ) -> list[PacketPrediction]:
-    """As predict(), by simulate_packets(). executor "auto": `async` for one phase, `depend` if the
-    schedule has the guarantees that it needs (direct, one_port), else `phased`."""
+    """Simulates each of the schedulers packet by packet, by simulate_packets(). executor "auto": `async`
+    for one phase, `depend` if the schedule has the guarantees that it needs (direct, one_port), otherwise
+    `phased`.
+    """
     require_matrix(matrix)
     target = machine_for(machine, matrix)
     if executor != "auto":
@@ -243,7 +245,7 @@ def predict_packets(
 
 
 def executor_for(plan: Plan, machine: Machine) -> str:
-    """What "auto" means for this plan on this machine."""
+    """Returns the executor that "auto" stands for, for this plan on this machine."""
     if plan.phases <= 1:
         return "async"
     return "pairwise" if machine.duplex == "paired" else "phased"

@@ -32,13 +32,14 @@ FORMAT = 2
 KINDS = ("start", "wait", "sent", "landed", "message", "step", "over")
 START, WAIT, SENT, LANDED, MESSAGE, STEP, OVER = range(len(KINDS))
 NOTE = np.dtype([("at_s", "<f8"), ("kind", "<i4"), ("partner", "<i4"), ("bytes", "<i8")])
-FROM_OTHERS = (LANDED, MESSAGE)  # what a rank that waits has waited for
+FROM_OTHERS = (LANDED, MESSAGE)  # the notes that end a wait for another rank
 
 
 @dataclass(frozen=True)
 class Transfer:
-    """begin_s: when the sender began; end_s: when the receiver had it, both since the run began. bytes 0:
-    unknown."""
+    """A transfer. begin_s: when the sender began. end_s: when the receiver had the data. Both are counted
+    from the beginning of the run. bytes: 0 if unknown.
+    """
 
     src: int
     dst: int
@@ -49,8 +50,9 @@ class Transfer:
 
 @dataclass(frozen=True)
 class Wait:
-    """Rank `rank` waited for rank `waits_for`: what = "message", or "send" (until its own message was
-    received)."""
+    """A wait of rank `rank` for rank `waits_for`. what: "message", or "send" (until its own message was
+    received).
+    """
 
     rank: int
     waits_for: int
@@ -61,13 +63,14 @@ class Wait:
 
 @dataclass(frozen=True)
 class Run:
-    """One exchange, from the first start() to the last end. notes: those of every rank, with times since
-    begin_s."""
+    """One exchange, from the first start() to the last end. notes: the notes of every rank, with times
+    since begin_s.
+    """
 
     notes: dict[int, NDArray[Any]]
     begin_s: float
     seconds: float
-    complete: bool  # every rank came to its end
+    complete: bool  # whether every rank has reached its end
 
     def transfers(self) -> list[Transfer]:
         sent: dict[tuple[int, int], list[Any]] = defaultdict(list)
@@ -86,7 +89,9 @@ class Run:
         return sorted(found, key=lambda t: t.begin_s)
 
     def waits(self) -> list[Wait]:
-        """Gaps between two notes of a rank inside a waiting call, with the event that ended each gap."""
+        """Returns the gaps between two notes of a rank inside a waiting call, with the event that ended
+        each gap.
+        """
         return [wait for rank, notes in self.notes.items() for wait in _waits_of(rank, notes)]
 
 
@@ -146,7 +151,9 @@ class ExchangeTrace:
         return Run(parts, begin_s, seconds, complete)
 
     def matrix(self) -> CommMatrix:
-        """The bytes that the plan carries, except messages of ranks to themselves. Not if plans forward."""
+        """Returns the matrix of bytes that the plan carries, without messages of ranks to themselves. Not
+        for plans that forward.
+        """
         sizes: dict[tuple[int, int], int] = defaultdict(int)
         for rank, rows in self.entries.items():
             for _, to, size, _, _ in rows.tolist():
@@ -155,7 +162,9 @@ class ExchangeTrace:
         return CommMatrix.from_messages(self.num_ranks, [(s, d, b) for (s, d), b in sizes.items()])
 
     def waited(self, run: Run) -> list[dict[str, Any]]:
-        """Which rank waited for which, the longest waits first: rank, waits_for, seconds, times, what."""
+        """Returns which rank waited for which, the longest waits first: rank, waits_for, seconds, times,
+        what.
+        """
         sums: dict[tuple[int, int], list[Wait]] = defaultdict(list)
         for wait in run.waits():
             sums[wait.rank, wait.waits_for].append(wait)
@@ -173,7 +182,9 @@ class ExchangeTrace:
 
 
 def load(folder: str | PathLike[str]) -> list[ExchangeTrace]:
-    """Raises nuice.Error io if there is no trace, parse for a file that is not a trace or is truncated."""
+    """Reads a trace. Raises nuice.Error io if there is no trace, parse for a file that is not a trace or
+    is truncated.
+    """
     ranks: dict[int, dict[int, tuple[dict[str, Any], NDArray[Any]]]] = defaultdict(dict)
     for path in sorted(Path(folder).glob("*.trace")):
         header, notes = _read(path)
@@ -207,7 +218,7 @@ def _read(path: Path) -> tuple[dict[str, Any], NDArray[Any]]:
 
 
 def _require_sound(header: dict[str, Any], notes: NDArray[Any]) -> None:
-    """Every number within its range. Raises what _read() names."""
+    """Checks that every number is within its range. Raises the errors that _read() names."""
     last = whole(header["ranks"], 1) - 1
     whole(header["key"], 0, 2**64)
     whole(header["rank"], 0, last)
@@ -243,7 +254,9 @@ def _joined(key: int, ranks: dict[int, tuple[dict[str, Any], NDArray[Any]]]) -> 
 
 
 def trace_events(exchange: ExchangeTrace) -> dict[str, Any]:
-    """Perfetto's and Chrome's JSON (ui.perfetto.dev): a process per rank; it sends, receives and waits."""
+    """Returns a trace in JSON for Perfetto and Chrome (ui.perfetto.dev): one process per rank, which
+    sends, receives and waits.
+    """
     events: list[dict[str, Any]] = []
     origin_s = min((run.begin_s for run in exchange.runs), default=0.0)
     for rank in exchange.notes:

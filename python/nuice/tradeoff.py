@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules between fewest phases and fewest bytes that no other one beats, and the best one for a machine.
+"""Schedules between fewest phases and fewest bytes that no other schedule beats, and the best one for a
+machine.
 
-In the phase model a schedule costs  alpha * phases + beta * phase_bytes,  where alpha is what a phase costs
-to start and beta the time per byte. No one-port schedule costs less than
-alpha * max_degree + beta * max_port_bytes.
+In the phase model a schedule costs  alpha * phases + beta * phase_bytes,  where alpha is the cost of a phase
+and beta the time per byte. No one-port schedule costs less than alpha * max_degree + beta * max_port_bytes.
 
 Usage:
     result = nuice.frontier(matrix, alpha_s=20e-6, beta_s_per_byte=0.8e-9)
@@ -21,7 +21,7 @@ from .errors import Error
 from .matrix import require_matrix
 from .planning import Plan, plan
 
-# kpbs is asked with phases of several multiples of alpha / beta: its points are spread along the frontier.
+# kpbs plans for several multiples of alpha / beta, so that its points are spread along the frontier.
 KPBS_COST_FACTORS = (1 / 64, 1 / 16, 1 / 4, 1, 4)
 
 
@@ -31,12 +31,12 @@ class FrontierPoint:
 
     plan: Plan
     cost_s: float
-    phase_cost_bytes: int | None  # what kpbs was told; None for the others
+    phase_cost_bytes: int | None  # the argument of kpbs; None for other schedulers
 
 
 @dataclass(frozen=True, eq=False)
 class Frontier:
-    """The points by ascending phases, the cheapest of them, and the bound on the cost."""
+    """The points by ascending phases, the cheapest point, and the bound on the cost."""
 
     points: tuple[FrontierPoint, ...]
     best: FrontierPoint
@@ -44,10 +44,11 @@ class Frontier:
 
 
 def frontier(matrix: CommMatrix, alpha_s: float, beta_s_per_byte: float, seed: int = 0) -> Frontier:
-    """Plans with every direct one-port scheduler, and with kpbs for several costs of a phase.
+    """Finds the schedules that no other candidate beats: plans by every direct one-port scheduler, and by
+    kpbs for several costs of a phase.
 
-    Raises nuice.Error for a negative or infinite cost, for two costs of 0, and for a matrix without messages.
-    Takes as long as all the plans.
+    Takes as long as all the plans. Raises nuice.Error for a negative or infinite cost, for two costs of 0,
+    and for a matrix without messages.
     """
     require_matrix(matrix)
     if not (0 <= alpha_s < float("inf") and 0 <= beta_s_per_byte < float("inf")):
@@ -88,7 +89,7 @@ def _candidates(matrix: CommMatrix, alpha_s: float, beta: float) -> list[tuple[s
 
 def _undominated(points: list[FrontierPoint]) -> list[FrontierPoint]:
     kept: list[FrontierPoint] = []
-    # The sort is stable: of equal ones the first in the table stays.
+    # The sort is stable: of equal schedules the first in the registry stays.
     for point in sorted(points, key=lambda p: (p.plan.phases, p.plan.phase_bytes)):
         if not kept or point.plan.phase_bytes < kept[-1].plan.phase_bytes:
             kept.append(point)

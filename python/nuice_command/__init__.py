@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the command `nuice` begins: apart from the package, whose imports take most of a second, so that
-Ctrl-C meanwhile ends the command as it ends others, without a traceback."""
+"""The entry point of the command `nuice`. It is separate from the package, whose imports take most of a
+second: if Ctrl-C comes meanwhile, the command ends without a traceback, as later.
+"""
 
 import signal
 

@@ -53,8 +53,8 @@ Bounds lower_bounds(const CommMatrix& matrix) {
   return bounds;
 }
 
-/// Largest first, the k-th message that a rank is given is its k-th largest; the first rank to get to k has the largest
-/// k-th-largest message of all.
+/// Takes messages by descending size, so the k-th message of a rank is its k-th largest. The first rank that
+/// gets a k-th message therefore has the largest k-th-largest message of all ranks.
 Bytes whole_message_bytes(const CommMatrix& matrix) {
   std::vector<MessageId> sent(static_cast<std::size_t>(matrix.num_ranks()), 0);
   std::vector<MessageId> received(sent);
@@ -74,7 +74,7 @@ LinkBounds link_bounds(const CommMatrix& matrix, const Topology& topology) {
   require_ranks(topology, matrix.num_ranks(), "the matrix has");
   struct Load {
     std::int64_t messages = 0;
-    Bytes bytes = 0;  // of all messages at most, so no overflow
+    Bytes bytes = 0;  // at most the sum of all messages, so no overflow
   };
   std::vector<Load> loads(static_cast<std::size_t>(topology.num_links()));
   std::vector<LinkId> route;

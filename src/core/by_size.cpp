@@ -15,9 +15,9 @@ struct Sized {  // sizes next to the ids: sorting ids alone would read sizes all
 };
 
 constexpr unsigned digit_bits = 11;
-constexpr std::size_t few = 1024;  // are sorted by comparing
+constexpr std::size_t few = 1024;  // up to this number, messages are sorted by comparing
 
-/// By one digit, the largest first; those that are equal in it stay as they are.
+/// Sorts by one digit, the largest first. The sort is stable: messages with equal digits keep their order.
 void sort_by_digit(const std::vector<Sized>& from, std::vector<Sized>& to, unsigned shift) {
   const auto digit = [&](const Sized& m) {
     return (std::size_t{1} << digit_bits) - 1 -

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages of a matrix, largest first: the order in which bounds and schedulers for few bytes take them.
+// The messages of a matrix by descending size: the order in which bounds and schedulers for few bytes use
+// them.
 #pragma once
 
 #include <vector>
@@ -8,7 +9,8 @@
 
 namespace nuice::core {
 
-/// Ids of all messages by descending size, equal ones by ascending id. O(m) time, 36 bytes per message.
+/// Returns the ids of all messages by descending size, equal sizes by ascending id. O(m) time, 36 bytes per
+/// message.
 std::vector<MessageId> ids_by_size(const CommMatrix& matrix);
 
 }  // namespace nuice::core

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checker walks through the schedule once, phase by phase, and keeps where every byte is (holdings.hpp).
+// The checker walks through the schedule once, phase by phase, and tracks where every byte is (holdings.hpp).
 #include "nuice/core/check.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ constexpr core::Named<Guarantee> guarantee_table[] = {{"direct", direct},
 
 bool is_rank(Rank rank, Rank num_ranks) { return rank >= 0 && rank < num_ranks; }
 
-/// Which ranks send and which receive in the present phase.
+/// The ranks that send and the ranks that receive in the present phase.
 class Ports {
  public:
   explicit Ports(Rank num_ranks)
@@ -82,7 +82,7 @@ std::optional<Violation> check_piece(PhaseId phase, const Transfer& transfer, co
                            ": the matrix has no message number " + std::to_string(piece.message));
   }
   const Message message = matrix.message(piece.message);
-  // Written so that no sum can overflow: offset and bytes may be anything.
+  // The sums are arranged so that none can overflow, because offset and bytes may have any value.
   if (piece.offset < 0 || piece.bytes <= 0 || piece.offset > message.bytes ||
       piece.bytes > message.bytes - piece.offset) {
     return at_piece(ViolationKind::bad_piece, phase, transfer, message, piece,

@@ -10,7 +10,7 @@
 namespace nuice {
 namespace {
 
-/// One half of an entry.
+/// The send half or the receive half of an entry.
 struct Half {
   PhaseId phase;
   Rank partner;
@@ -35,7 +35,7 @@ const std::vector<Partner>& partners_of(const PhaseTable& table, Direction direc
   return direction == Direction::send ? table.destinations : table.sources;
 }
 
-/// Its place among the partners; as many as there are if it is not there.
+/// Returns the index of the rank among the partners; their number if it is not among them.
 std::size_t place_of(const std::vector<Partner>& partners, Rank rank) {
   const auto found = std::ranges::lower_bound(partners, rank, {}, &Partner::rank);
   const bool is_there = found != partners.end() && found->rank == rank;
@@ -47,7 +47,7 @@ std::string claim_text(const Claim& claim) {
          std::to_string(claim.phase);
 }
 
-/// Of the transfers and messages of one rank, in one direction.
+/// The transfers and messages of one rank in one direction.
 class OneWay {
  public:
   OneWay(const PhaseTable& table, Direction direction)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Building the compressed matrix: validate, sort by (src, dst), split off what needs no port, index by
-// receiver.
+// Builds the compressed matrix: validates, sorts by (src, dst), splits off entries that need no port, and
+// indexes by receiver.
 #include "nuice/core/comm_matrix.hpp"
 
 #include <algorithm>
@@ -44,13 +44,13 @@ void check_no_pair_twice(std::span<const Message> sorted) {
                 pair_text(*twice) + ": given twice; a matrix has one size for a pair: add them up");
 }
 
-/// Adds to a sum that stays <= max_bytes.
+/// Adds to a sum and throws if it would exceed max_bytes.
 void add_checked(Bytes& sum, Bytes bytes, const auto& name_of_sum) {
   if (bytes > max_bytes - sum) throw Error(ErrorCode::limit, name_of_sum() + " more than 2^62 bytes in all");
   sum += bytes;
 }
 
-/// Whether all messages together have at most max_bytes, and so every rank's.
+/// Returns whether all messages together, and therefore those of every rank, have at most max_bytes.
 bool sums_fit(std::span<const Message> entries) {
   Bytes left = max_bytes;
   for (const Message& entry : entries) {
@@ -60,7 +60,7 @@ bool sums_fit(std::span<const Message> entries) {
   return true;
 }
 
-/// Keeps every sum over messages, and so every sum over phases, from overflowing.
+/// Throws if a sum over messages, and therefore a sum over phases, could overflow.
 void check_sums(std::span<const Message> entries, Rank num_ranks) {
   if (sums_fit(entries)) return;
   std::vector<Bytes> sent(static_cast<std::size_t>(num_ranks), 0);

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
 
-/// The transfer that used something last, and the one that did in a phase before that: transfers of one phase do not wait for each other.
+/// The transfer that used a port or link last, and the last transfer of an earlier phase that used it.
+/// Transfers of one phase do not wait for each other.
 struct Users {
   std::uint32_t last = nobody;
   std::uint32_t earlier = nobody;
@@ -27,7 +28,8 @@ class LastUsers {
     if (topology != nullptr) links_.resize(static_cast<std::size_t>(topology->num_links()));
   }
 
-  /// Appends those that a transfer of a phase over this route waits for, and puts it in their place.
+  /// Appends the transfers for which `transfer` must wait, and records it as the last user of its ports and
+  /// links.
   void replace(Rank src, Rank dst, std::span<const LinkId> route, std::uint32_t transfer, PhaseId phase,
                std::vector<std::uint32_t>& before) {
     phase_of_.push_back(phase);
@@ -42,7 +44,7 @@ class LastUsers {
       }
     }
   }
-  /// A transfer that takes no part.
+  /// Counts a transfer that neither waits nor is waited for.
   void pass(PhaseId phase) { phase_of_.push_back(phase); }
 
  private:
@@ -52,7 +54,7 @@ class LastUsers {
     if (users.earlier != nobody) before.push_back(users.earlier);
   }
 
-  /// Its slots in turn.
+  /// Uses the slots of a link alternately.
   void take_slot(LinkId link, std::size_t slots, std::uint32_t transfer, std::vector<std::uint32_t>& before) {
     Slots& of_link = thick_[link];
     if (of_link.users.size() < slots) of_link.users.emplace_back();
@@ -65,9 +67,9 @@ class LastUsers {
     std::size_t next = 0;
   };
   std::vector<Users> out_;  // by rank
-  std::vector<Users> in_;   // likewise
+  std::vector<Users> in_;   // by rank
   const Topology* topology_;
-  std::vector<Users> links_;  // those with one slot
+  std::vector<Users> links_;  // by link, for links with one slot
   std::map<LinkId, Slots> thick_;
   std::vector<PhaseId> phase_of_;  // by transfer
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of executors. To add one: a row here; for MPI also a file and a row in src/exchange/exec.
+// The registry of executors. A new executor needs an entry here; for MPI also a file and an entry in
+// src/exchange/exec.
 #include <array>
 
 #include "core/support/table.hpp"

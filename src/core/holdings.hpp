@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where every byte is while a schedule goes on.
+// Tracks where every byte is while a schedule runs.
 //
 // A message starts as one segment at its source. A piece moves its byte range from the transfer's source to
-// its destination, which must hold every byte of the range since an earlier phase: so a byte that is sent
-// twice is no longer held the second time, and store-and-forward is followed through its hops. In the end
-// every byte must be at its destination. Nearly all messages go straight and whole, so that case is one flag;
-// a map of segments is made only for the others.
+// its destination. The source must have held every byte of the range since an earlier phase. Therefore bytes
+// that are sent twice are found, because they are no longer held the second time, and forwarded bytes are
+// followed through their hops. At the end every byte must be at its destination.
+// Nearly all messages travel directly and whole. For these a flag suffices; only the other messages need a
+// map of segments.
 #pragma once
 
 #include <map>
@@ -19,12 +20,12 @@
 
 namespace nuice::core {
 
-/// Where the bytes of all messages are.
+/// The places of the bytes of all messages.
 class Holdings {
  public:
   explicit Holdings(const CommMatrix& matrix) : matrix_(matrix), arrived_whole_(matrix.num_messages(), 0) {}
 
-  /// Moves a piece; the violation if transfer.src does not hold all of it.
+  /// Moves a piece. Returns a violation if transfer.src does not hold all of it.
   std::optional<Violation> move(PhaseId phase, const Transfer& transfer, const Piece& piece) {
     const Message message = matrix_.message(piece.message);
     const bool whole = piece.offset == 0 && piece.bytes == message.bytes;
@@ -38,7 +39,7 @@ class Holdings {
     return move_part(phase, transfer, message, piece);
   }
 
-  /// The first message, in the order of ids, that is not where it should be.
+  /// Returns a violation for the first message, in the order of ids, that is not at its destination.
   std::optional<Violation> find_undelivered(PhaseId num_phases) const {
     if (num_arrived_ == matrix_.num_messages()) return std::nullopt;
     for (MessageId id = 0; id < matrix_.num_messages(); ++id) {
@@ -59,9 +60,9 @@ class Holdings {
     Bytes begin;
     Bytes end;
     Rank rank;
-    PhaseId since;  // first phase in which `rank` may send it on
+    PhaseId since;  // the first phase in which `rank` may send the segment
   };
-  using Segments = std::map<Bytes, Segment>;  // by begin; together they cover the message
+  using Segments = std::map<Bytes, Segment>;  // by first byte; together the segments cover the message
 
   static Violation undelivered(const Message& message, const Segment& where, PhaseId num_phases) {
     Violation violation{.kind = ViolationKind::not_delivered, .phase = num_phases};
@@ -86,7 +87,7 @@ class Holdings {
     return found->second;
   }
 
-  /// Makes `at` the begin of a segment.
+  /// Splits the segment that contains byte `at`, so that a segment begins there.
   static void split(Segments& segments, Bytes at) {
     const auto after = segments.upper_bound(at);
     if (after == segments.begin()) return;
@@ -123,8 +124,8 @@ class Holdings {
   }
 
   const CommMatrix& matrix_;
-  std::vector<PhaseId>
-      arrived_whole_;  // by message: the phase after that; 0 for those in segments_ and at the source
+  // By message: the phase after the whole message's transfer; 0 if it is at its source or in segments_.
+  std::vector<PhaseId> arrived_whole_;
   MessageId num_arrived_ = 0;
   std::unordered_map<MessageId, Segments> segments_;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checker's part for link contention (000 s.2.1).
+// The part of the checker that finds link contention (000 s.2.1).
 //
-// All (link, transfer) of a phase, sorted, stand link by link; a link with more of them than slots has one too many.
-// Memory grows with the routes of one phase, not with the network.
+// It sorts all pairs (link, transfer) of a phase by link. A link that occurs in more pairs than it has slots
+// has contention. Memory grows with the routes of one phase, not with the network.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ namespace nuice::core {
 
 class LinkUse {
  public:
-  /// Requires enough ranks (require_ranks).
+  /// Requires a topology with enough ranks (require_ranks()).
   explicit LinkUse(const Topology& topology) : topology_(topology) {}
 
-  /// The first transfer of the phase whose path there is not, or that is one too many on a link of its way. Requires ends
-  /// that are ranks.
+  /// Finds the first transfer of the phase whose path does not exist, or that exceeds the slots of a link of
+  /// its route. Requires transfers between ranks of the topology.
   std::optional<Violation> find_contention(const Schedule& schedule, PhaseId phase);
 
  private:
   struct Crossing {
     LinkId link;
-    std::size_t transfer;  // index in its phase
+    std::size_t transfer;  // index in the phase
     friend auto operator<=>(const Crossing&, const Crossing&) = default;
   };
 
@@ -39,7 +39,7 @@ class LinkUse {
   std::vector<Crossing> crossings_;
 };
 
-/// Throws Error mismatch if the topology has fewer ranks than that.
+/// Throws Error mismatch if the topology has fewer than `num_ranks` ranks.
 void require_ranks(const Topology& topology, Rank num_ranks);
 
 }  // namespace nuice::core

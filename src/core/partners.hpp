@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a rank says of its own messages, checked before anything is done with it. Errors name the pair of ranks.
+// Checks the messages that a rank declares, before they are used. Errors name the pair of ranks.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace nuice::core {
 
-/// Messages that a rank sends, or those that it receives.
+/// The messages that a rank sends, or the messages that it receives.
 struct Side {
   Rank rank;
   bool is_send;
@@ -22,13 +22,15 @@ struct Side {
   const char* name() const { return is_send ? "send" : "receive"; }
 };
 
-/// Throws Error invalid_argument for a partner that is not a rank, or a negative size; limit for one above max_bytes.
+/// Throws Error invalid_argument for a partner that is not a rank, or a negative size; limit for a size above
+/// max_bytes.
 void check_listed_partners(const Side& side, Rank num_ranks, std::span<const Partner> partners);
 
-/// Likewise, and for a partner that stands twice.
+/// Calls check_listed_partners(), and throws Error invalid_argument also for a partner that is listed twice.
 void check_partners(const Side& side, Rank num_ranks, std::span<const Partner> partners);
 
-/// One buffer per partner, each with room for what is exchanged with it; otherwise throws Error invalid_argument.
+/// Throws Error invalid_argument unless there is one buffer per partner, each with room for that partner's
+/// message.
 template <typename Buffer>
 void check_buffers(const Side& side, std::span<const Partner> partners, std::span<const Buffer> buffers) {
   const std::string kind = side.name();

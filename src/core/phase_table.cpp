@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Slicing: each rank's sends and receives of a phase are laid next to each other, the first send with the first
-// receive.
+// Slices a schedule: the first send of a rank in a phase shares an entry with its first receive, and so on.
 #include "nuice/core/phase_table.hpp"
 
 #include <algorithm>
@@ -14,14 +13,15 @@
 namespace nuice {
 namespace {
 
-/// Whether the transfer carries nothing but the message between its two ranks.
+/// Returns whether the transfer carries only the message between its two ranks.
 bool is_straight(const CommMatrix& matrix, const Transfer& transfer) {
   return std::ranges::all_of(transfer.pieces, [&](const Piece& piece) {
     return matrix.src(piece.message) == transfer.src && matrix.dst(piece.message) == transfer.dst;
   });
 }
 
-/// A table has one place for each byte at a rank: it is sent from its source's buffer and ends in that of its
+/// Throws if a transfer sends bytes back to their source or away from their destination. A table has one
+/// place for each byte at a rank: bytes leave the buffer of their source once and stay in the buffer of their
 /// destination.
 void check_way(const CommMatrix& matrix, PhaseId phase, const Transfer& transfer) {
   for (const Piece& piece : transfer.pieces) {
@@ -37,7 +37,7 @@ void check_way(const CommMatrix& matrix, PhaseId phase, const Transfer& transfer
   }
 }
 
-/// Fills one rank's table. Sends and receives of one phase go into the same entries as far as they last.
+/// A builder of one rank's table. The sends and receives of a phase share entries as far as possible.
 class TableBuilder {
  public:
   TableBuilder(const CommMatrix& matrix, const Schedule& schedule, Rank rank)
@@ -47,7 +47,7 @@ class TableBuilder {
     phase_ = phase;
     next_send_ = next_recv_ = table_.entries.size();
   }
-  /// As many sends as the transfer has pieces, or one with parts.
+  /// Adds one send per piece, or one send with parts if the transfer is not straight.
   void add_send(const CommMatrix& matrix, const Transfer& transfer, bool straight) {
     if (!straight) {
       PhaseEntry& entry = entry_at(next_send_++);
@@ -120,7 +120,7 @@ class TableBuilder {
 
   PhaseTable table_;
   PhaseId phase_ = 0;
-  std::size_t next_send_ = 0;  // index of the entry that takes the phase's next send
+  std::size_t next_send_ = 0;  // index of the entry for the phase's next send
   std::size_t next_recv_ = 0;
 };
 
@@ -144,7 +144,7 @@ std::vector<PhaseTable> slice_all(const CommMatrix& matrix, const Schedule& sche
   std::vector<TableBuilder> builders;
   builders.reserve(static_cast<std::size_t>(matrix.num_ranks()));
   for (Rank rank = 0; rank < matrix.num_ranks(); ++rank) builders.emplace_back(matrix, schedule, rank);
-  // A rank's builder learns of a phase at its first transfer in it, so that idle ranks cost nothing.
+  // A builder is told about a phase at its rank's first transfer in it, so that idle ranks cost nothing.
   std::vector<PhaseId> seen(builders.size(), schedule.num_phases());
   const auto builder_in = [&](Rank rank, PhaseId phase) -> TableBuilder& {
     const auto index = static_cast<std::size_t>(rank);

@@ -45,7 +45,7 @@ void Schedule::add(Rank src, Rank dst, std::span<const Piece> pieces, std::int64
   const bool keeps_piece_ends = first_of_several || !piece_end_.empty();
   for (const Piece& piece : pieces) {
     if (offset_.empty() && piece.offset != 0) {
-      offset_.reserve(pieces_.capacity());  // what reserve() asked for, if it did
+      offset_.reserve(pieces_.capacity());  // the capacity that reserve() requested, if it was called
       offset_.resize(pieces_.size(), 0);
     }
     const bool keeps_offsets = !offset_.empty() || piece.offset != 0;
@@ -85,7 +85,8 @@ Schedule Schedule::of_whole_messages(const CommMatrix& matrix, std::span<const P
 }
 
 bool operator==(const Schedule& a, const Schedule& b) {
-  // Not memberwise: a begin_phase() that nothing followed leaves an entry in phase_begin_ that is not a phase.
+  // Not memberwise: a begin_phase() without later transfers leaves an entry in phase_begin_ that is not a
+  // phase.
   return a.num_ranks_ == b.num_ranks_ && a.num_phases() == b.num_phases() && a.pieces_ == b.pieces_ &&
          a.offset_ == b.offset_ && a.piece_end_ == b.piece_end_ && a.path_ == b.path_ &&
          std::equal(a.phase_begin_.begin(), a.phase_begin_.begin() + a.num_phases(), b.phase_begin_.begin());

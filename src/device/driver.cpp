@@ -18,30 +18,30 @@ namespace {
 constexpr std::size_t most_vendors = 4;
 constexpr std::size_t num_symbols = sizeof(Api) / sizeof(void (*)());
 
-/// Of a vendor; what is found stays, as a driver is never unloaded.
+/// The driver of a vendor. A driver that was found stays, because drivers are never unloaded.
 struct Found {
   std::optional<Driver> driver;
-  std::string fault;  // a driver of this vendor is there, but lacks something
+  std::string fault;  // why the loaded driver of this vendor cannot be used; empty otherwise
 };
 
-std::mutex lock;  // of what follows
+std::mutex lock;  // protects the variables below
 std::array<Found, most_vendors> found;
 std::atomic<int> num_found = 0;
-std::atomic<unsigned long long> looked_after = 0;  // number of loads of libraries
+std::atomic<unsigned long long> looked_after = 0;  // num_loads() at the last search for drivers
 
-/// How many libraries this process has ever loaded.
+/// Returns how many libraries this process has ever loaded.
 unsigned long long num_loads() {
   unsigned long long loads = 0;
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* result) {
         *static_cast<unsigned long long*>(result) = info->dlpi_adds;
-        return 1;  // the first one tells
+        return 1;  // every entry has the same number, so the first suffices
       },
       &loads);
   return loads;
 }
 
-/// The file of a loaded library whose name begins so; empty: there is none.
+/// Returns the file of a loaded library whose name begins with `begin`; empty if there is none.
 std::string loaded_file(std::string_view begin) {
   struct Search {
     std::string_view begin;

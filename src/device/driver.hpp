@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Drivers of GPUs, without their headers and libraries: a driver is looked for among what the process has loaded already. A process
-// that has loaded none has no device memory, so it pays one comparison and no library is opened.
+// Uses drivers of GPUs without their headers and libraries: a driver is searched among the libraries that the
+// process has already loaded. A process without a driver has no device memory, so it pays for one comparison,
+// and no library is opened.
 //
-//   const Location at = locate(pointer);      // where that memory lies; host memory: no driver
-//   const Current current(at);                // calls from here on are for its device
+//   const Location at = locate(pointer);      // where the memory lies; for host memory driver is null
+//   const Current current(at);                // from here on, calls are for its device
 //   must(at.driver->api.memcpy_async(to, from, bytes, stream), *at.driver, "copy");
 //
-// A vendor is a row in vendors.cpp. HIP has CUDA's entry points under other names, but for four that rows adapt.
+// A vendor is an entry in vendors.cpp. HIP has the entry points of CUDA under other names, except for four
+// that entries adapt.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +19,9 @@
 
 namespace nuice::device {
 
-using Handle = void*;  ///< A stream, an event, a module, a function: the driver's.
+using Handle = void*;  ///< A stream, an event, a module or a function of the driver.
 
-/// The entry points. All return the driver's code, 0 for success.
+/// The entry points of a driver. All return the driver's code, 0 for success.
 struct Api {
   int (*pointer_attribute)(void* value, int attribute, const void* pointer);
   int (*stream_create)(Handle* stream, unsigned flags);
@@ -39,30 +41,30 @@ struct Api {
   int (*launch)(Handle function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                 unsigned block_y, unsigned block_z, unsigned shared_bytes, Handle stream, void** arguments,
                 void** extra);
-  // Where the vendors differ: as they are, called by the row alone.
+  // Entry points that differ between vendors. They are untyped, and only the vendor's functions call them.
   void (*memcpy_async)();
   void (*error_name)();
   void (*set_current)();
   void (*restore_current)();
   void (*device_context)();
 };
-constexpr int not_ready = 600;  ///< Of event_query: CUDA's and HIP's code.
+constexpr int not_ready = 600;  ///< The result of event_query before the event, for CUDA and HIP.
 
 struct Driver;
 struct Location;
 
-/// A vendor.
+/// A vendor of GPUs.
 struct Vendor {
-  std::string_view name;                        ///< "cuda"
-  std::string_view library;                     ///< What the name of the driver's file begins with.
-  std::span<const char* const> symbols;         ///< In the order of Api.
-  int (*memory_type_of_device)(const Driver&);  ///< What the attribute says of device memory.
+  std::string_view name;                        ///< The name, such as "cuda".
+  std::string_view library;                     ///< The beginning of the driver's file name.
+  std::span<const char* const> symbols;         ///< The names of the entry points, in the order of Api.
+  int (*memory_type_of_device)(const Driver&);  ///< Returns the attribute's value for device memory.
   int (*copy)(const Driver&, void* to, const void* from, std::size_t bytes, Handle stream);
   std::string (*describe)(const Driver&, int code);
-  /// Makes the location's device the thread's, and what it was again.
+  /// Makes the location's device current in this thread. leave() restores the previous device.
   int (*enter)(const Location&, void** before);
   void (*leave)(const Location&, void* before) noexcept;
-  /// The image that module_load takes, of the kernels of this library; empty, with the reason, where there is none.
+  /// Returns the image of this library's kernels for module_load; empty, with the reason, if there is none.
   std::string (*kernels)(const Driver&, std::string& why_not);
 };
 std::span<const Vendor> vendors();
@@ -74,27 +76,30 @@ struct Driver {
   Api api;
 };
 
-/// Where memory lies.
+/// The place of memory: the host, or a device.
 struct Location {
-  const Driver* driver = nullptr;  ///< Null: on the host. Managed and pinned memory is the host's.
+  const Driver* driver = nullptr;  ///< Null: on the host. Managed and pinned memory counts as host memory.
   int device = 0;
-  Handle context = nullptr;  ///< The memory's own, where the driver says so.
+  Handle context = nullptr;  ///< The context of the memory, if the driver knows it.
 
   bool is_on_device() const { return driver != nullptr; }
   bool operator==(const Location&) const = default;
-  /// "cuda device 0", "the host"
+  /// Returns a name: "cuda device 0" or "the host".
   std::string name() const;
 };
 
-/// Whether this process has loaded a driver. O(1), unless libraries have been loaded since the last call.
+/// Returns whether this process has loaded a driver. O(1), unless libraries have been loaded since the last
+/// call.
 bool any_driver();
-/// Throws Error device for a driver without one of the entry points.
+/// Returns the location of memory. Throws Error device for a driver without one of the entry points.
 Location locate(const void* memory);
 
-/// Throws Error device, which names the driver, what was to be done, and the driver's own name of the error.
+/// Throws Error device unless code is 0. The text names the driver, the failed action, and the driver's name
+/// of the error.
 void must(int code, const Driver& driver, const char* what);
 
-/// While this lives, the calling thread's calls are for that device. Nothing for the host.
+/// While this object exists, the calling thread's calls are for the location's device. Does nothing for the
+/// host.
 class Current {
  public:
   explicit Current(const Location& at);

@@ -15,7 +15,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return text;
 }
 
-/// Threads stride over the entries, so any grid does.
+/// Threads stride over the entries, so a grid of any size is correct.
 constexpr const char* ptx_head = ".version 6.0\n.target sm_52\n.address_size 64\n";
 constexpr const char* ptx_kernel = R"(
 .visible .entry nuice_KIND_UNIT(.param .u64 from, .param .u64 to, .param .u64 index, .param .u64 count)
@@ -136,7 +136,7 @@ const Kernels& kernels_of(const Location& at) {
   using Compiled = std::map<std::pair<const Driver*, std::pair<int, Handle>>, std::unique_ptr<const Kernels>>;
   static std::mutex lock;
   static auto* const all =
-      new Compiled();  // never unloaded: at the end of the process the driver may be gone
+      new Compiled();  // never freed, because the driver may be gone when the process ends
   const std::scoped_lock locked(lock);
   auto& kernels = (*all)[{at.driver, {at.device, at.context}}];
   if (!kernels) kernels = std::make_unique<const Kernels>(compile(at));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kernels that gather and scatter units of 1, 2, 4, 8 or 16 bytes by index, as text that the driver compiles:
+// Kernels that gather and scatter units of 1, 2, 4, 8 or 16 bytes by index, as text for the driver's
+// compiler:
 //
 //   nuice_gather_U(from, to, index, count)    to[i] = from[index[i]]
 //   nuice_scatter_U(from, to, index, count)   to[index[i]] = from[i]
@@ -18,21 +19,21 @@ using Index = std::uint32_t;
 
 constexpr std::array<std::size_t, 5> unit_sizes = {1, 2, 4, 8, 16};
 
-/// For CUDA.
+/// Returns the text for CUDA.
 const std::string& ptx_text();
-/// For HIP.
+/// Returns the text for HIP.
 const std::string& hip_text();
 
-/// Of one device, compiled once. In none of them: why.
+/// The kernels of one device, compiled once. why_not says why there are none.
 struct Kernels {
-  Handle module = nullptr;  // stays loaded as long as the process lives
+  Handle module = nullptr;  // stays loaded until the process ends
   std::array<Handle, unit_sizes.size()> gather{};
   std::array<Handle, unit_sizes.size()> scatter{};
   std::string why_not;
 
   bool are_there() const { return why_not.empty(); }
 };
-/// Requires that the device is current.
+/// Returns the kernels of a device, which must be current.
 const Kernels& kernels_of(const Location& at);
 
 }  // namespace nuice::device

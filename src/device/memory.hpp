@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Owners of what a driver hands out. All are made, used and destroyed for one location; a null driver makes none of them.
+// Owners of a driver's resources. Each is made, used and destroyed for one location; with a null driver
+// nothing is allocated.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,7 @@
 
 namespace nuice::device {
 
-/// Frees by release(api, what) on the device that it was made on.
+/// An owner that calls release(api, what) on the device for which the resource was made.
 template <typename What, int (*Api::*release)(What)>
 class Owned {
  public:
@@ -26,7 +27,7 @@ class Owned {
       const Current current(at_);
       (at_.driver->api.*release)(what_);
     } catch (...) {
-      // The driver is shutting down, and the memory goes with it.
+      // The driver is shutting down and frees the memory itself.
     }
   }
   What get() const { return what_; }
@@ -37,7 +38,7 @@ class Owned {
   What what_ = nullptr;
 };
 
-/// Does not wait for the legacy default stream, nor that for it.
+/// A stream that does not wait for the legacy default stream, nor does the default stream wait for it.
 class Stream : public Owned<Handle, &Api::stream_destroy> {
  public:
   Stream() = default;
@@ -73,7 +74,7 @@ class Event : public Owned<Handle, &Api::event_destroy> {
   void wait() const { must(at_.driver->api.event_synchronize(what_), *at_.driver, "copy"); }
 };
 
-/// Of the host, which devices read and write without a copy in between.
+/// Host memory that devices read and write without a copy.
 class PinnedMemory : public Owned<void*, &Api::host_free> {
  public:
   PinnedMemory() = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The vendors. To add one: a row, and a function for each place where it differs. What tests call a fake device is a library that
-// plays one of these drivers (tests/device).
+// The vendors. A new vendor needs an entry, and a function for each entry point that differs. The fake device
+// of the tests is a library that imitates one of these drivers (tests/device).
 #include <dlfcn.h>
 
 #include <array>
@@ -16,7 +16,7 @@ Function* as(void (*symbol)()) {
   return reinterpret_cast<Function*>(symbol);
 }
 
-// CUDA, the driver's API: what the runtime, CuPy, PyTorch and all others are made of.
+// CUDA uses the driver API, on which the runtime, CuPy, PyTorch and all others are built.
 constexpr std::array cuda_symbols = {
     "cuPointerGetAttribute", "cuStreamCreate",     "cuStreamDestroy_v2",
     "cuStreamWaitEvent",     "cuEventCreate",      "cuEventDestroy_v2",
@@ -39,7 +39,8 @@ std::string cuda_describe(const Driver& driver, int code) {
   return name != nullptr ? name : "error " + std::to_string(code);
 }
 
-/// Memory of a pool belongs to no context: then the device's first, which is the one that nearly all programs have.
+/// Memory of a pool belongs to no context. In that case the device's primary context is used, as nearly all
+/// programs do.
 int cuda_enter(const Location& at, void**) {
   const Api& api = at.driver->api;
   Handle context = at.context;
@@ -79,7 +80,7 @@ constexpr std::array hip_symbols = {
     "hipRuntimeGetVersion",
 };
 
-/// Its numbers changed with version 6.
+/// Returns the memory type, whose numbers changed with version 6.
 int hip_memory_type(const Driver& driver) {
   constexpr int version_6 = 60'000'000;
   int version = 0;
@@ -98,7 +99,7 @@ std::string hip_describe(const Driver& driver, int code) {
   return name != nullptr ? name : "error " + std::to_string(code);
 }
 
-/// The device of before is kept in the pointer itself.
+/// Keeps the previous device in the pointer itself.
 int hip_enter(const Location& at, void** before) {
   int device = 0;
   if (const int code = as<int(int*)>(at.driver->api.restore_current)(&device)) return code;
@@ -110,7 +111,8 @@ void hip_leave(const Location& at, void* before) noexcept {
   as<int(int)>(at.driver->api.set_current)(static_cast<int>(reinterpret_cast<std::intptr_t>(before)));
 }
 
-/// By hiprtc, which programs with own kernels have loaded, and ROCm installs with its driver.
+/// Compiles by hiprtc, which programs with their own kernels have loaded, and which ROCm installs with its
+/// driver.
 std::string hip_kernels(const Driver& driver, std::string& why_not) {
   Handle library = driver.library;
   if (dlsym(library, "hiprtcCreateProgram") == nullptr) library = dlopen("libhiprtc.so", RTLD_NOW);

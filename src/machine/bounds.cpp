@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lower bounds on the time of any execution: the busiest port, the busiest link.
+// Lower bounds on the time of any execution, from the busiest port and the busiest link.
 #include <algorithm>
 #include <vector>
 
@@ -8,7 +8,7 @@
 namespace nuice {
 namespace {
 
-/// Bytes that must cross the wire whatever the schedule cuts or packs: no last packet is padded.
+/// Returns the least number of bytes on the wire for any way to cut or pack the data: no packet is padded.
 double least_wire(const Machine& machine, Bytes bytes) {
   const auto exact = static_cast<double>(bytes);
   if (machine.packet_payload == 0) return exact;
@@ -16,7 +16,7 @@ double least_wire(const Machine& machine, Bytes bytes) {
          (1 + static_cast<double>(machine.packet_header) / static_cast<double>(machine.packet_payload));
 }
 
-/// What a single message costs in addition to its bytes.
+/// Returns the cost of a single message without its bytes.
 double least_overhead(const Machine& machine) {
   return machine.send_overhead_s - machine.exchange_saves_s + machine.start_up_s + machine.latency_s +
          machine.receive_overhead_s;
@@ -52,7 +52,7 @@ double link_bound_s(const CommMatrix& matrix, const Machine& machine) {
   for (LinkId id = 0; id < topology.num_links(); ++id) {
     double capacity = topology.link(id).capacity;
     if (machine.switching == Switching::circuit)
-      capacity = std::max(1.0, capacity);  // a circuit has a port's speed
+      capacity = std::max(1.0, capacity);  // a circuit runs at the speed of a port
     most = std::max(most, bytes[static_cast<std::size_t>(id)] / capacity);
   }
   return most > 0 ? least_overhead(machine) + most * machine.byte_s : 0;

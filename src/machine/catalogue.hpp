@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The shipped machines, as the build found them.
+// The shipped machines, which the build collects.
 #pragma once
 
 #include <span>

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How ranks learn of each other's messages (004 s.3, table 3): by the control network, or by messages over the ports.
+// The time in which ranks learn about each other's messages (004 s.3, table 3): by the control network, or by
+// messages over the ports.
 //
-//   concatenation   n^2 words through the control network, one after the other; else sum over k of message(4 n 2^k)
-//   discovery       n sums of a word, then d entries;                           else sum over k of message(4 n / 2^(k+1))
+//   concatenation   n^2 words through the control network, one after the other;
+//                   without it: sum over k of message(4 n 2^k)
+//   discovery       n sums of a word, then d entries;
+//                   without a control network: sum over k of message(4 n / 2^(k+1))
 //
-// k = 0 .. ceil(log2 n) - 1. All ranks do the same in every round, so a round is as long as one exchange of it.
+// k = 0 .. ceil(log2 n) - 1. All ranks do the same in every round, so a round takes as long as one of its
+// exchanges.
 #include "nuice/plan/machine.hpp"
 
 namespace nuice {
@@ -18,7 +22,7 @@ int rounds(Rank ranks) {
   return count;
 }
 
-/// One message in and one out at the same time.
+/// Returns the time of one message in and one message out at the same time.
 double exchange_s(const Machine& machine, Bytes bytes) {
   const double both_ways = machine.duplex == Duplex::half ? 2 : 1;
   const double wire_s = machine.byte_s * static_cast<double>(wire_bytes(machine, bytes));

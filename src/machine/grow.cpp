@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Families of machines: the network that an installation of the same kind would have for more ranks.
+// Enlarges machines: makes the network that an installation of the same kind would have for more ranks.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -28,7 +28,7 @@ std::string joined(const Counts& counts) {
   return text;
 }
 
-/// "KIND:ARGUMENTS" of a machine's network.
+/// A maker of enlarged networks, from the network "KIND:ARGUMENTS" of a machine.
 class Grower {
  public:
   Grower(const Machine& machine, std::int64_t hosts, std::int64_t ranks_per_host)
@@ -58,14 +58,15 @@ class Grower {
     return "tree:" + joined({ranks_per_host_, hosts}) + "/" + std::to_string(ranks_per_host_);
   }
 
-  /// A switch has twice as many ports as children, so the top level has room for that many; a fattree that is full gets a level
-  /// more, while all subtrees of a tree are one fat link each, and its top level takes any number.
+  /// Returns the arguments of a larger fattree or tree. A switch of a fattree has twice as many ports as
+  /// children, so the top level has room for that many children; a full fattree gets another level. In a tree
+  /// every subtree has one fat link, so its top level takes any number of children.
   std::string trees(bool of_switches) const {
     const std::size_t slash = arguments_.find('/');
     Counts children = counts_in(arguments_.substr(0, slash));
     Counts thinning = slash == std::string::npos ? Counts() : counts_in(arguments_.substr(slash + 1));
     thinning.resize(children.size() - 1, 1);
-    std::int64_t below = 1;  // hosts of a subtree of the last level but one
+    std::int64_t below = 1;  // hosts of a subtree below the top level
     for (std::size_t level = 0; level + 1 < children.size(); ++level) below *= children[level];
     const std::int64_t most = of_switches ? 2 * children.front() : hosts_;
     if (parts_of(hosts_, below) > std::max(most, children.back())) {

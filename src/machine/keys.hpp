@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All keys of a machine file, in the order in which they are written. Reader (machine_file.cpp) and writer
-// (write_machine.cpp) walk through this table, so that neither knows a key that the other does not.
+// All keys of a machine file, in the order in which they are written. The reader (machine_file.cpp) and the
+// writer (write_machine.cpp) both use this table, so they always know the same keys.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace nuice::machine {
 
-/// What a key holds, and where in Machine.
+/// The kinds of values. Each kind says which member of Machine holds the value.
 namespace key_kinds {
 
 struct Seconds {
@@ -33,7 +33,7 @@ struct Number {
 struct Flag {
   bool Machine::* member;
 };
-/// One of some names. set() throws Error invalid_argument that lists them.
+/// One of several names. set() throws Error invalid_argument, which lists the names.
 struct Name {
   std::string_view (*get)(const Machine&);
   void (*set)(Machine&, std::string_view);

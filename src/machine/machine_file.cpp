@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Machines from TOML: the reader. What it accepts, it accepts by being in keys.hpp.
+// Reads machines from TOML. It accepts the keys of keys.hpp.
 #include <cmath>
 #include <optional>
 
@@ -11,20 +11,20 @@
 #include "nuice/core/networks.hpp"
 #include "nuice/plan/machine.hpp"
 
-// toml++ asserts what does not hold for every text ("[,port]"), and with NDEBUG lets the compiler assume it. Without both
-// it goes on to its own error.
+// toml++ asserts conditions that some texts violate ("[,port]"), and with NDEBUG lets the compiler assume
+// them. Without both it reports its own error.
 #pragma push_macro("NDEBUG")
 #undef NDEBUG
 #define TOML_ASSERT(expression) static_assert(true)
 #define TOML_HEADER_ONLY 1
 #define TOML_ENABLE_FORMATTERS 0
-// From 3.4 on its headers end in hpp.
+// From version 3.4 on the headers of toml++ end in hpp.
 #if __has_include(<toml++/impl/preprocessor.hpp>)
 #include <toml++/impl/preprocessor.hpp>
 #else
 #include <toml++/impl/preprocessor.h>
 #endif
-// Its classes of characters take for unreachable what U+3001 reaches.
+// toml++ declares code unreachable that U+3001 reaches.
 #pragma push_macro("TOML_UNREACHABLE")
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false
@@ -69,7 +69,7 @@ class Reader {
     throw Error(ErrorCode::parse, file_ + ":" + std::to_string(std::max(1U, where.begin.line)) + ": " + what);
   }
 
-  /// The errors of `set` get the node's place in the file.
+  /// Calls set(). Its errors get the node's place in the file.
   template <typename Set>
   void in_file(const toml::node& node, Set set) const {
     try {
@@ -178,7 +178,7 @@ class Reader {
     in_file(node, [&] { what.set(machine_, text_of(key.name, node)); });
   }
 
-  /// What a single key cannot show; the error names the line of the key that is to blame.
+  /// Checks combinations of keys. The error names the line of the key at fault.
   void require_valid() const {
     if (const machine::Fault fault = machine::find_fault(machine_); !fault.why.empty()) {
       const toml::node* node = root_[fault.section][fault.key].node();

@@ -15,7 +15,7 @@ bool is_possible(const Machine& machine, const Key& key) {
   return std::visit(
       [&](const auto& what) {
         if constexpr (!requires { what.member; })
-          return true;  // a name
+          return true;  // the value is a name
         else {
           const auto value = static_cast<double>(machine.*what.member);
           return value >= 0 && std::isfinite(value);
@@ -24,7 +24,8 @@ bool is_possible(const Machine& machine, const Key& key) {
       key.what);
 }
 
-/// Thirty years. Simulations add nanoseconds to what has passed, and advice compares: no time may drown the others.
+/// Thirty years. Simulations add nanoseconds to elapsed time, and advice compares times: a longer time would
+/// round the others away.
 constexpr double longest_s = 1e9;
 
 bool is_too_long(const Machine& machine, const Key& key) {
@@ -101,7 +102,7 @@ Routing find_routing(std::string_view name) {
 Bytes wire_bytes(const Machine& machine, Bytes bytes) {
   if (machine.packet_payload == 0) return bytes;
   const Bytes packets = bytes / machine.packet_payload + (bytes % machine.packet_payload == 0 ? 0 : 1);
-  __extension__ using Wide = __int128;  // a header may be as large as any size
+  __extension__ using Wide = __int128;  // because a header may have any size
   const Wide wire = Wide{packets} * (Wide{machine.packet_payload} + machine.packet_header);
   return wire > max_bytes ? max_bytes : static_cast<Bytes>(wire);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is wrong with a machine, and which key is to blame.
+// Finds faults of a machine and the keys that cause them.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace nuice::machine {
 
-/// A key as in a file, and what is wrong with it; `why` is empty if nothing is.
+/// A key as in a file, and its fault; `why` is empty if there is no fault.
 struct Fault {
   std::string_view section;
   std::string_view key;
   std::string why;
 };
 
-/// The first one.
+/// Returns the first fault.
 Fault find_fault(const Machine& machine);
 
 }  // namespace nuice::machine

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Machines to TOML. Every number is written so that reading gives exactly the same one (quantity_text()), and what is as
-// in Machine{} is left out, as a reader would put it there anyway.
+// Writes machines as TOML. Every number is written so that reading gives exactly the same number
+// (quantity_text()). Values equal to those of Machine{} are left out, because a reader uses these as
+// defaults.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -32,14 +33,14 @@ std::string quoted(std::string_view text) {
   return result + "\"";
 }
 
-/// A comment line cannot end in the middle.
+/// Replaces control characters by blanks, because a comment line must not be broken.
 std::string on_one_line(std::string_view text) {
   std::string line(text);
   std::ranges::replace_if(line, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   return line;
 }
 
-/// The value behind the equals sign; nothing for one that is as in Machine{}.
+/// Returns the text of a value; nothing if the value is the default.
 class ValueText {
  public:
   explicit ValueText(const Machine& machine) : machine_(machine) {}
@@ -100,7 +101,7 @@ std::string note_on(const Key& key, std::span<const MachineNote> notes) {
   return {};
 }
 
-/// A comment column that lines up wherever the value is not too long for it.
+/// Appends a comment, at a common column if the value is not too long.
 std::string with_note(std::string line, const std::string& note) {
   constexpr std::size_t column = 32;
   if (note.empty()) return line + "\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The papers' synthetic test sets.
+// The synthetic test sets of the papers.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -51,7 +51,7 @@ class RegularRows {
     }
   }
 
-  /// Replaces every (i, i) and some (r, c) by (i, c) and (r, i): all row and column sums stay.
+  /// Replaces every (i, i) and some entry (r, c) by (i, c) and (r, i), which keeps all row and column sums.
   void clear_diagonal(Random& random) {
     for (Rank i = 0; i < num_ranks(); ++i) {
       if (has(i, i)) exchange_diagonal_entry(i, random);
@@ -63,8 +63,9 @@ class RegularRows {
   Rank num_ranks() const { return static_cast<Rank>(rows_.size()); }
   bool has(Rank r, Rank c) const { return std::ranges::binary_search(row(r), c); }
 
-  /// Tries rows from a random one on. One is found because degree < n: row i lacks some column c; column c
-  /// has `degree` entries and column i has only degree - 1 outside row i, so some row has c and lacks i.
+  /// Tries rows, beginning with a random one. A suitable row exists because degree < n: row i lacks some
+  /// column c; column c has `degree` entries, and column i has only degree - 1 outside row i, so some row has
+  /// c and lacks i.
   void exchange_diagonal_entry(Rank i, Random& random) {
     const Rank first = static_cast<Rank>(random.below(rows_.size()));
     for (Rank step = 0; step < num_ranks(); ++step) {

@@ -38,7 +38,7 @@ std::uint64_t bytes_of(const PhaseTable& table) {
          table.entries.size() * sizeof(PhaseEntry);
 }
 
-/// The plan that all ranks hold together.
+/// The plan of all ranks together.
 class Planner {
  public:
   Planner(Rows sends, std::uint64_t seed, const OnScaleProgress& on_progress)
@@ -48,7 +48,7 @@ class Planner {
         seed_(seed),
         on_progress_(on_progress) {}
 
-  /// Colours what has none.
+  /// Colours all messages that have no colour.
   ScaleRun run(const std::string& step) {
     ScaleRun run;
     const auto begin = std::chrono::steady_clock::now();
@@ -57,7 +57,8 @@ class Planner {
       std::uint64_t all = 0;
       run_rounds(world, palette_, [&](std::uint32_t, std::uint64_t unsettled) {
         all = std::max({all, unsettled, std::uint64_t{1}});
-        // Every round settles about as large a share of what is left.
+        // The progress is logarithmic, because every round settles about the same share of the remaining
+        // messages.
         tell(step, 1 - std::log1p(static_cast<double>(unsettled)) / std::log1p(static_cast<double>(all)));
       });
       for (const RoundCount& round : world.counts()) {
@@ -73,7 +74,7 @@ class Planner {
     return run;
   }
 
-  /// Share of the messages that get other partners; returns how many those are.
+  /// Gives new partners to a share of the messages; returns the number of changed messages.
   std::uint64_t change(double share) {
     Random random(mix64(seed_ + 1));
     const std::uint64_t changed = exchange_partners(ranks_, share, random);
@@ -122,7 +123,7 @@ class Planner {
     if (violation) run.violation = violation->text;
   }
 
-  Rows ranks_;  // what they send
+  Rows ranks_;  // the messages that ranks send
   Rows receives_;
   Palette palette_;
   std::uint64_t seed_;
@@ -138,7 +139,7 @@ std::vector<ScaleName> names_of(const Rows& rows) {
   return names;
 }
 
-/// Links of the longest route between ranks of a sample.
+/// Returns the number of links of the longest route between the ranks of a sample.
 std::size_t longest_route(const Topology& topology) {
   constexpr Rank sample = 64;
   const Rank stride = std::max<Rank>(1, topology.num_ranks() / sample);
@@ -195,10 +196,10 @@ double modelled_planning_s(const ScaleReport& report, const ScaleRun& run, const
     total_s += letters_s(round.most_in, round.most_out, scale_letter_bytes);
   const double degree = report.max_degree;
   const auto vector_s = [&](double bytes) { return sum_s + levels * bytes * machine.byte_s; };
-  total_s += letters_s(degree, degree, sizeof(Bytes));          // the sources
-  total_s += vector_s(8 * degree) + vector_s(4 * degree);       // limits and the example
+  total_s += letters_s(degree, degree, sizeof(Bytes));          // ranks learn their sources
+  total_s += vector_s(8 * degree) + vector_s(4 * degree);       // limits, and the example
   total_s += vector_s(static_cast<double>(run.num_phases));     // which colours are used
-  total_s += letters_s(degree, degree, sizeof(Claim)) + sum_s;  // the check, and whether all found nothing
+  total_s += letters_s(degree, degree, sizeof(Claim)) + sum_s;  // the check, and whether a rank found a fault
   return total_s;
 }
 

@@ -19,8 +19,9 @@ namespace {
 
 std::size_t index(Rank rank) { return static_cast<std::size_t>(rank); }
 
-/// Every rank sends and receives `degree` messages: that many random permutations on top of each other, without a message
-/// twice or of a rank to itself. What cannot be had by exchanges (degrees close to the number of ranks) is left out.
+/// Makes rows in which every rank sends and receives `degree` messages: the union of `degree` random
+/// permutations. Duplicates and messages of a rank to itself are removed by swapping entries; entries for
+/// which no swap is found (with degrees close to the number of ranks) are left out.
 void random_rows(Rank num_ranks, Rank degree, Random& random, Rows& rows) {
   if (degree >= num_ranks) refuse("degree " + std::to_string(degree) + ": less than the number of ranks");
   const std::size_t d = index(degree);
@@ -64,7 +65,7 @@ class Box {
   }
   Rank width() const { return width_; }
 
-  /// Calls with every rank that is at most `reach` away in each dimension, ascending.
+  /// Calls call() with every rank that is at most `reach` away in each dimension, ascending.
   template <typename Call>
   void neighbours(Rank rank, Rank reach, Call&& call) const {
     const Rank x = rank % width_;
@@ -99,7 +100,8 @@ void stencil_rows(Rank num_ranks, Rank degree, Random&, Rows& rows) {
   }
 }
 
-/// Points at random, one in each cell of a square; those closer than a radius are neighbours, `degree` on average.
+/// Makes rows from random points, one in each cell of a square. Points closer than a radius are neighbours;
+/// ranks have `degree` neighbours on average.
 void mesh_rows(Rank num_ranks, Rank degree, Random& random, Rows& rows) {
   const Box box(num_ranks, 2);
   const double radius = std::sqrt(static_cast<double>(degree) / std::numbers::pi);
@@ -120,8 +122,9 @@ void mesh_rows(Rank num_ranks, Rank degree, Random& random, Rows& rows) {
   }
 }
 
-/// Few ranks send, and receive, much more than others: about degree / 2 partners to 32 times the degree, by a power law, and
-/// targets drawn so that the first ranks are in most lists.
+/// Makes rows in which few ranks send and receive much more than others. The numbers of partners follow a
+/// power law from about degree / 2 to 32 times the degree, and targets are drawn so that the first ranks are
+/// in most lists.
 void power_rows(Rank num_ranks, Rank degree, Random& random, Rows& rows) {
   const Rank quarter = num_ranks / 4;
   const double most = std::min<double>(quarter, 32.0 * degree);
@@ -150,7 +153,7 @@ Bytes one(Random&) { return 1; }
 Bytes up_to_32(Random& random) { return static_cast<Bytes>(1 + random.below(32)); }
 Bytes zipf(Random& random) {
   constexpr double exponent = 1.2;
-  constexpr double least = 1e-5;  // so 14,678 units at most
+  constexpr double least = 1e-5;  // so that no message has more than 14,678 units
   return static_cast<Bytes>(std::pow(least + (1 - least) * random.unit(), -1 / exponent));
 }
 

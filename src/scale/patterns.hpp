@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrices of a million ranks, as rows. What a user selects by name is a row of one of two tables.
+// Matrices of a million ranks, as rows. Users select a pattern and a distribution of sizes by name.
 #pragma once
 
 #include <span>
@@ -12,16 +12,16 @@ namespace nuice::scale {
 
 using distributed::Rows;
 
-/// Which rank sends to which.
+/// A rule for which rank sends to which.
 struct Pattern {
   std::string_view name;
   std::string_view summary;
-  /// Fills in begin and partners. Throws Error invalid_argument for a degree that it does not have.
+  /// Fills begin and partners. Throws Error invalid_argument for a degree that the pattern does not have.
   void (*make)(Rank num_ranks, Rank degree, Random& random, Rows& rows);
 };
 std::span<const Pattern> patterns();
 
-/// How many units of bytes a message has.
+/// A distribution of message sizes, in units of bytes.
 struct SizeLaw {
   std::string_view name;
   std::string_view summary;
@@ -29,7 +29,8 @@ struct SizeLaw {
 };
 std::span<const SizeLaw> size_laws();
 
-/// What all ranks send. Throws Error invalid_argument for unknown names, and as Pattern::make.
+/// Returns the messages that all ranks send. Throws Error invalid_argument for unknown names, and as
+/// Pattern::make.
 Rows make_rows(std::string_view pattern, std::string_view sizes, Rank num_ranks, Rank degree,
                std::uint64_t seed);
 

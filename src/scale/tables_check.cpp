@@ -10,14 +10,14 @@
 namespace nuice::scale {
 namespace {
 
-/// A claim on its way.
+/// A claim that is sent from src to dst.
 struct Told {
   Rank src;
   Rank dst;
   Claim claim;
 };
 
-/// What the ranks [begin, end) are told, by receiver, then by sender.
+/// The claims sent to the ranks [begin, end), by receiver, then by sender.
 class Block {
  public:
   Block(Rank begin, Rank end) : begin_(begin), end_(end) {}
@@ -30,7 +30,7 @@ class Block {
       for (const Claim& claim : sent.of(i)) told_.push_back({table.rank, dst, claim});
     }
   }
-  /// Senders come by ascending rank, and so they stay.
+  /// Sorts by receiver. Senders were added in ascending order, and stay in this order.
   void sort() { std::ranges::stable_sort(told_, {}, &Told::dst); }
 
   std::optional<Violation> compare(const PhaseTable& table) {
@@ -50,7 +50,7 @@ class Block {
   bool is_next(Rank dst, Rank src) const {
     return next_ < told_.size() && told_[next_].dst == dst && told_[next_].src == src;
   }
-  /// What a rank below `src` sends that the table does not expect.
+  /// Returns a violation if a rank below `src` sends a claim that the table of dst does not expect.
   std::optional<Violation> unexpected(Rank dst, Rank src) const {
     if (next_ == told_.size() || told_[next_].dst != dst || told_[next_].src >= src) return std::nullopt;
     return compare_claims(told_[next_].src, dst, std::span(&told_[next_].claim, 1), {});

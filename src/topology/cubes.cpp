@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Crossbar, hypercube, mesh and torus.
 //
-// Hypercube: rank r has a link to r with bit d flipped, for each d; its id is r * D + d. E-cube routing (Sullivan and
-// Bashkow, ISCA 1977; iPSC/860) fixes the lowest differing bit first.
+// Hypercube: for each d, rank r has a link to r with bit d flipped; the link's id is r * D + d. E-cube
+// routing (Sullivan and Bashkow, ISCA 1977; iPSC/860) flips the lowest differing bit first.
 //
-// Mesh and torus: rank = x1 + K1 (x2 + K2 (x3 + ...)). Dimension-order routing (Dally and Seitz, IEEE TC 36(5), 1987)
-// walks along the first dimension first. Links are numbered dimension by dimension, up before down, so that only those
-// that exist have ids: a line of K ranks has K - 1 cables, a ring K. A ring of two would be two cables next to each other; it
-// is one, as in a mesh.
+// Mesh and torus: rank = x1 + K1 (x2 + K2 (x3 + ...)). Dimension-order routing (Dally and Seitz, IEEE TC
+// 36(5), 1987) follows the first dimension first. Links are numbered dimension by dimension, upward links
+// before downward links, and only existing links have ids: a line of K ranks has K - 1 cables, a ring K. A
+// ring of two ranks would have two parallel cables; it gets one, as in a mesh.
 #include <bit>
 #include <utility>
 
@@ -16,11 +16,11 @@
 namespace nuice::topo {
 namespace {
 
-/// Nothing but ports, so routes are empty.
+/// A network that consists of ports only, so routes are empty.
 class Crossbar final : public NamedTopology {
  public:
   Crossbar(const Spec& spec, std::int64_t num_ranks) : NamedTopology(spec, num_ranks, 0) {}
-  Link link(LinkId /*id*/) const override { return {no_rank, no_rank, 1}; }  // there is none
+  Link link(LinkId /*id*/) const override { return {no_rank, no_rank, 1}; }  // never called
   void append_route(Rank /*src*/, Rank /*dst*/, std::vector<LinkId>& /*route*/) const override {}
 };
 
@@ -47,14 +47,14 @@ class Hypercube final : public NamedTopology {
   int dimensions_;
 };
 
-/// One dimension of a mesh or torus. Lines along it are numbered like ranks with this coordinate left out.
+/// One dimension of a mesh or torus. The lines along it are numbered like ranks without this coordinate.
 struct Dimension {
-  Rank length;        // ranks in a line
-  Rank stride;        // between neighbours
-  bool is_ring;       // has a cable from the last back to the first
-  Rank cables;        // in a line
+  Rank length;        // number of ranks in a line
+  Rank stride;        // difference of the numbers of neighbours
+  bool is_ring;       // whether a cable joins the last rank and the first
+  Rank cables;        // number of cables in a line
   LinkId first_link;  // id of the first link along this dimension
-  LinkId first_down;  // of the first that leads to a lower coordinate
+  LinkId first_down;  // id of the first link to a lower coordinate
 };
 
 class Grid final : public NamedTopology {
@@ -91,7 +91,7 @@ class Grid final : public NamedTopology {
     if (from == to) return;
     const Rank line = at / (dim.stride * dim.length) * dim.stride + at % dim.stride;
     const LinkId first = line * dim.cables;
-    const Rank up = to > from ? to - from : to - from + dim.length;  // steps that way round
+    const Rank up = to > from ? to - from : to - from + dim.length;  // number of steps upwards
     const bool goes_up = dim.is_ring ? 2 * up <= dim.length : to > from;
     for (Rank x = from; x != to;) {
       if (goes_up) {
@@ -120,7 +120,7 @@ Made make_grid(const Spec& spec, bool has_rings) {
     const bool is_ring = has_rings && length > 2;
     const std::int64_t cables = is_ring ? length : length - 1;
     const std::int64_t all_cables = num_ranks / length * cables;
-    if (cables > 0) {  // lines of one rank are not a dimension
+    if (cables > 0) {  // a line of one rank is not a dimension
       dimensions.push_back({static_cast<Rank>(length), static_cast<Rank>(stride), is_ring,
                             static_cast<Rank>(cables), static_cast<LinkId>(num_links),
                             static_cast<LinkId>(num_links + all_cables)});

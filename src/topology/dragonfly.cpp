@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Dragonfly with minimal routing (Kim, Dally, Scott and Abts, ISCA 2008).
 //
-// g groups of a routers; each router has p ranks, a cable to every other router of its group, and h global cables. A
-// group's a h global ports, router by router, go to the other groups in ascending order, as many rounds as fit: port j
-// of group i leads in round j / (g - 1) to group t = j mod (g - 1), or t + 1 where t >= i. Ports that fill no round stay
-// open. The largest network has g = a h + 1 groups and one cable between any two; a = 2 p = 2 h is balanced.
+// There are g groups of a routers. Each router has p ranks, a cable to every other router of its group, and h
+// global cables. The a h global ports of a group, router by router, lead to the other groups in ascending
+// order, in as many rounds as fit: port j of group i, in round j / (g - 1), leads to group t, where t = j mod
+// (g - 1), plus 1 if that is at least i. Ports that do not fill a round stay unused. The largest network has
+// g = a h + 1 groups and one cable between any two; a = 2 p = 2 h is balanced.
 //
-// Minimal routing: inside the group to the router with the cable to dst's group, over it, inside that group to dst's
-// router. With several rounds a message takes the cable of round dst mod rounds. These cables are its paths, and
-// with paths=N up to N in all: the others make one detour (Valiant and Brebner 1981), through another group, or inside
-// a group over another router.
+// Minimal routing leads inside the group to the router with the cable to dst's group, over this cable, and
+// inside dst's group to dst's router. With several rounds a message takes the cable of round dst mod rounds.
+// The cables of all rounds are its paths. With paths=N there are up to N paths: the additional paths make one
+// detour (Valiant and Brebner 1981), through another group, or inside a group over another router.
 #include <algorithm>
 #include <utility>
 
@@ -19,11 +20,11 @@ namespace nuice::topo {
 namespace {
 
 struct DragonflyShape {
-  Rank a;      // routers in a group
-  Rank h;      // global cables of a router
-  Rank p;      // ranks on a router
-  Rank g;      // groups
-  Rank paths;  // that a pair may have at most, but all that are minimal
+  Rank a;      // number of routers in a group
+  Rank h;      // number of global cables of a router
+  Rank p;      // number of ranks on a router
+  Rank g;      // number of groups
+  Rank paths;  // maximum number of paths of a pair; all minimal paths count even beyond it
   Rank rounds() const { return g > 1 ? a * h / (g - 1) : 0; }
 };
 
@@ -43,7 +44,7 @@ class Dragonfly final : public NamedTopology {
 
   Link link(LinkId id) const override {
     if (id < first_global_) {
-      const Rank router = id / (shape_.a - 1);  // of all
+      const Rank router = id / (shape_.a - 1);  // number among all routers
       const Rank other = id % (shape_.a - 1);
       const Rank here = router % shape_.a;
       return {vertex(router), vertex(router - here + skip(other, here)), 1};
@@ -60,9 +61,9 @@ class Dragonfly final : public NamedTopology {
                 route);
   }
 
-  /// The cables between the two groups, or the way inside one, and detours.
+  /// Returns the number of cables between two groups, or 1 inside a group, and detours.
   std::int64_t num_paths(Rank src, Rank dst) const override {
-    const Rank from = src / shape_.p;  // routers
+    const Rank from = src / shape_.p;  // router of src
     const Rank to = dst / shape_.p;
     if (from == to) return 1;
     const bool inside = from / shape_.a == to / shape_.a;
@@ -72,7 +73,7 @@ class Dragonfly final : public NamedTopology {
   }
 
   void append_path(Rank src, Rank dst, std::int64_t path, std::vector<LinkId>& route) const override {
-    Rank at = src / shape_.p;  // router
+    Rank at = src / shape_.p;  // the router that the route has reached
     const Rank end = dst / shape_.p;
     const Rank group = at / shape_.a;
     const Rank to = end / shape_.a;
@@ -95,19 +96,20 @@ class Dragonfly final : public NamedTopology {
 
  private:
   std::int32_t vertex(Rank router) const { return num_ranks() + router; }
-  /// The i-th number that is not `left_out`, and back.
+  /// Returns the i-th number that is not `left_out`. place_of() is the inverse.
   static Rank skip(Rank i, Rank left_out) { return i < left_out ? i : i + 1; }
   static Rank place_of(Rank number, Rank left_out) { return number < left_out ? number : number - 1; }
 
-  /// One of `all` groups or routers that is neither `from` nor `to`: the k-th after the one of dst's number, so that
-  /// the first detours of several pairs differ.
+  /// Returns the k-th of `all` groups or routers other than `from` and `to`, counted from a start that
+  /// depends on dst, so that the first detours of different pairs differ.
   static Rank nth_detour(Rank k, Rank dst, Rank all, Rank from, Rank to) {
     const Rank place = (dst + k) % (all - 2);
     const Rank low = std::min(from, to);
     return skip(skip(place, low), std::max(from, to));
   }
 
-  /// From a router to the cable of its group that leads to another, and over it: the router there.
+  /// Appends the route from a router over the cable of its group to group `to`; returns the router at the
+  /// cable's end.
   Rank append_global(Rank router, Rank to, Rank round, std::vector<LinkId>& route) const {
     const Rank group = router / shape_.a;
     const Rank first_port = round * (shape_.g - 1);
@@ -117,14 +119,14 @@ class Dragonfly final : public NamedTopology {
     return to * shape_.a + (first_port + place_of(group, to)) / shape_.h;
   }
 
-  /// Requires routers of one group.
+  /// Appends the link between two routers of one group.
   void append_local(Rank from, Rank to, std::vector<LinkId>& route) const {
     if (from != to) route.push_back(from * (shape_.a - 1) + place_of(to % shape_.a, from % shape_.a));
   }
 
   DragonflyShape shape_;
-  Rank rounds_;  // cables between any two groups
-  Rank ports_;   // of a group that are used
+  Rank rounds_;  // number of cables between any two groups
+  Rank ports_;   // number of used global ports of a group
   LinkId first_global_;
 };
 

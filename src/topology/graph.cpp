@@ -14,17 +14,17 @@ namespace {
 constexpr std::uint16_t far_away = std::numeric_limits<std::uint16_t>::max();
 constexpr std::size_t most_distances = std::size_t{1} << 29;
 
-/// What build() has worked out.
+/// The network and its routing tables, as build() makes them.
 struct Graph {
   Rank num_ranks = 0;
   std::vector<std::string> names;       // by vertex: ranks, then switches
-  std::vector<bool> is_end;             // by vertex: no route leads over it
-  std::vector<Link> links;              // without those of ranks that hang on one switch
-  std::vector<std::int32_t> home;       // by rank: the switch that it hangs on, or itself
-  std::vector<std::size_t> first_out;   // by vertex, and one more
-  std::vector<LinkId> out;              // by vertex, ascending
-  std::vector<std::int32_t> target_of;  // by vertex that is some rank's home: its row of `distance`
-  std::vector<std::uint16_t> distance;  // by target, then vertex: links from there to the target
+  std::vector<bool> is_end;             // by vertex: whether routes may not lead over it
+  std::vector<Link> links;              // without the links between a rank and its home
+  std::vector<std::int32_t> home;       // by rank: the switch whose only cable is its port, or itself
+  std::vector<std::size_t> first_out;   // by vertex, index into `out`; the last entry is the end
+  std::vector<LinkId> out;              // outgoing links by vertex, ascending
+  std::vector<std::int32_t> target_of;  // by vertex that is a home: its row of `distance`
+  std::vector<std::uint16_t> distance;  // by target, then vertex: links from the vertex to the target
   std::uint16_t distance_to(std::int32_t target, std::int32_t from) const {
     return distance[static_cast<std::size_t>(target) * names.size() + static_cast<std::size_t>(from)];
   }
@@ -42,7 +42,7 @@ class GraphTopology final : public NamedTopology {
     append_path(src, dst, dst, route);
   }
 
-  /// Along the way that path 0 takes, the links that begin a shortest way.
+  /// Multiplies, along the route of path 0, the numbers of links that begin a shortest route.
   std::int64_t num_paths(Rank src, Rank dst) const override {
     std::int64_t paths = 1;
     walk(src, dst, 0, [&](LinkId, std::size_t choices) {
@@ -61,7 +61,7 @@ class GraphTopology final : public NamedTopology {
   }
 
  private:
-  /// visit(link, links that it was chosen among), link by link.
+  /// Calls visit(link, number of links from which it was chosen) for each link of a path.
   template <typename Visit>
   void walk(Rank src, Rank dst, std::int64_t path, Visit visit) const {
     std::int32_t at = graph_.home[static_cast<std::size_t>(src)];
@@ -89,7 +89,8 @@ class GraphTopology final : public NamedTopology {
   Graph graph_;
 };
 
-/// A rank hangs on a switch if its only links are one there and one back, as fast as its port: those are not links then.
+/// Returns the home of each rank. A rank's home is a switch if its only links lead to and from this switch
+/// and are as fast as its port; these are then ports and not links. Otherwise the rank is its own home.
 std::vector<std::int32_t> find_homes(const Graph& graph) {
   std::vector<int> num_out(graph.names.size(), 0);
   std::vector<int> num_in(graph.names.size(), 0);
@@ -98,7 +99,7 @@ std::vector<std::int32_t> find_homes(const Graph& graph) {
   for (const Link& link : graph.links) {
     const auto from = static_cast<std::size_t>(link.from);
     const auto to = static_cast<std::size_t>(link.to);
-    num_out[from] += link.capacity < 1 ? 2 : 1;  // one that is slower than a port matters
+    num_out[from] += link.capacity < 1 ? 2 : 1;  // a link slower than a port must stay a link
     num_in[to] += link.capacity < 1 ? 2 : 1;
     out_to[from] = link.to;
     in_from[to] = link.from;
@@ -120,7 +121,7 @@ void drop_cables_of_hanging_ranks(Graph& graph) {
   std::erase_if(graph.links, [&](const Link& link) { return hangs(link.from) || hangs(link.to); });
 }
 
-/// Ids of links by one of their ends: (first of each vertex, ids).
+/// Groups ids of links by one of their ends. Returns the index of the first id of each vertex, and the ids.
 std::pair<std::vector<std::size_t>, std::vector<LinkId>> links_by(const Graph& graph,
                                                                   std::int32_t Link::* end) {
   std::vector<std::size_t> first(graph.names.size() + 1, 0);
@@ -134,7 +135,7 @@ std::pair<std::vector<std::size_t>, std::vector<LinkId>> links_by(const Graph& g
   return {std::move(first), std::move(ids)};
 }
 
-/// Row `target` of the distances, which is that of dst.
+/// Throws if a rank cannot reach dst, whose distances are row `target`.
 void require_all_reach(const Graph& graph, std::int32_t target, Rank dst, const std::string& origin) {
   for (Rank src = 0; src < graph.num_ranks; ++src) {
     if (graph.distance_to(target, graph.home[static_cast<std::size_t>(src)]) != far_away) continue;
@@ -144,8 +145,9 @@ void require_all_reach(const Graph& graph, std::int32_t target, Rank dst, const 
   }
 }
 
-/// Breadth first from each home, backwards over the links. Asks for the memory of all when the first is known to be
-/// reached by all: ranks without links cost none.
+/// Finds distances by a breadth-first search from each home, backwards over the links. Allocates the memory
+/// of all searches only when the first home is known to be reachable from all ranks, so that unconnected
+/// ranks cost no memory.
 void find_distances(Graph& graph, std::size_t num_targets, const std::string& origin) {
   const auto [first_in, in] = links_by(graph, &Link::to);
   std::vector<std::int32_t> open;
@@ -190,7 +192,7 @@ GraphBuilder::Vertex GraphBuilder::add(Kind kind, const std::string& name) {
 std::unique_ptr<const Topology> GraphBuilder::build(const Spec& spec, const std::string& origin) const {
   spec.check_size(static_cast<std::int64_t>(num_vertices()), static_cast<std::int64_t>(num_links()));
   Graph graph;
-  std::vector<std::int32_t> vertex_of(num_vertices());  // ranks first
+  std::vector<std::int32_t> vertex_of(num_vertices());  // ranks get the first numbers
   for (const bool ranks : {true, false}) {
     for (std::size_t i = 0; i < num_vertices(); ++i) {
       if ((kinds_[i] == Kind::rank) != ranks) continue;

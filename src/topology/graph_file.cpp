@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// file:NAME, any network from a text file; docs/reference/networks.md describes it.
+// file:NAME, a network of any shape from a text file, whose format docs/reference/networks.md describes.
 //
 //   nuice-network 1
 //   rank n[0-3]            # ranks 0 .. 3, in the order of the lines
 //   switch left right
-//   cable n[0-1] left      # both directions; each of the first with each of the second; capacity 1
+//   cable n[0-1] left      # both directions; joins every n with left; capacity 1
 //   cable n[2-3] right
 //   cable left right 2.5
 //   link n0 right 0.5      # one direction
@@ -45,7 +45,7 @@ class GraphFileReader {
   }
 
  private:
-  /// The words of the next line that has any; what follows a # is a comment.
+  /// Reads the words of the next line that has any. Text behind a # is a comment.
   bool next() {
     while (lines_.next(line_)) {
       words_ = core::split_words(std::string_view(line_).substr(0, line_.find('#')));

@@ -15,7 +15,7 @@ constexpr std::string_view separators = ", \t\r\n";
 
 std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
-/// "0-3", "7": the numbers as text.
+/// Appends the numbers of "0-3" or "7" as text.
 std::string expand_range(std::string_view range, std::vector<std::string>& numbers) {
   const std::size_t dash = range.find('-');
   const std::string_view first = range.substr(0, dash);
@@ -36,7 +36,7 @@ std::string expand_range(std::string_view range, std::vector<std::string>& numbe
   return {};
 }
 
-/// One item of the list: text and brackets alternately.
+/// Expands one item of the list, in which text and brackets alternate.
 std::string expand_item(std::string_view item, std::vector<std::string>& names) {
   std::vector<std::string> made{""};
   while (!item.empty()) {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ib:DIR[,hosts=FILE], an InfiniBand fabric as it is cabled and routed (ib_files.hpp).
+// ib:DIR[,hosts=FILE], an InfiniBand fabric with its real cables and routes (ib_files.hpp).
 //
-// Ranks are the ports of all channel adapters by ascending LID, or those that the lines of hosts=FILE name: a LID ("21",
-// "0x15"), an adapter's description ("host12 HCA-1") or its first word ("host12"), then perhaps "slots=K". The LID is what a
-// rank can find out for certain: /sys/class/infiniband/*/ports/1/lid. Several ranks of a port share its cable, both
-// ways; one alone hangs on its switch.
+// Ranks are the ports of all channel adapters by ascending LID, or the ports that the lines of hosts=FILE
+// name. A line has a LID ("21", "0x15"), an adapter's description ("host12 HCA-1") or its first word
+// ("host12"), and optionally "slots=K". A rank can always find out its LID:
+// /sys/class/infiniband/*/ports/1/lid. Several ranks of a port share its cable in both directions; for a
+// single rank the cable is its port.
 //
-// Routes are those of the switches' tables, to the port's first LID. With LMC > 0 a port has 2^LMC of them, each with a way
-// of its own: these are the paths. A link's capacity is its speed over that of the slowest of the ranks' ports. Tools that are
-// older than a fabric write "4x???": where no speed is known at all, all links are taken to be equally fast.
+// Routes are those of the switches' tables to the port's first LID. With LMC > 0 a port has 2^LMC LIDs, each
+// with its own route: these routes are the paths. The capacity of a link is its speed divided by that of the
+// slowest port of a rank. Tools older than the fabric write "4x???"; if no speed is known at all, all links
+// are assumed to be equally fast.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -29,14 +31,15 @@ struct Fabric {
   struct Switch {
     std::string name;
     std::vector<std::uint8_t> port;  // by LID
-    std::vector<LinkId> link;        // by port; no_link where none leads to another switch
+    std::vector<LinkId> link;        // by port; no_link if it leads to no switch
   };
   std::vector<Switch> switches;
   std::vector<Link> links;
   std::vector<IbHostPort> port_of_rank;
-  std::vector<std::int32_t> leaf_of_rank;  // index of a switch
-  std::vector<LinkId> out_of_rank;  // no_link, or the link of a cable that ranks share; the one in comes next
-  std::vector<std::string> shared_names;  // of hosts whose ranks share a cable
+  std::vector<std::int32_t> leaf_of_rank;  // index of its switch
+  // By rank: no_link, or the link from a cable that ranks share into the fabric; the reverse link comes next.
+  std::vector<LinkId> out_of_rank;
+  std::vector<std::string> shared_names;  // names of hosts whose ranks share a cable
 };
 
 class IbFabric final : public NamedTopology {
@@ -83,7 +86,7 @@ class IbFabric final : public NamedTopology {
   Fabric fabric_;
 };
 
-/// By the LID, or by the words that describe a port.
+/// Returns the ports with the given LID, or with the given words in their description.
 std::vector<std::size_t> ports_of(const std::string& name, const IbFiles& files,
                                   const std::map<std::string, std::vector<std::size_t>>& by_name) {
   int lid = 0;
@@ -101,7 +104,7 @@ std::vector<std::size_t> ports_of(const std::string& name, const IbFiles& files,
   return found;
 }
 
-/// The ports that the lines of a file name, each as often as its slots say.
+/// Returns the ports that the lines of a file name, each as often as its slots say.
 std::vector<IbHostPort> read_ranks(const std::string& path, const IbFiles& files) {
   std::map<std::string, std::vector<std::size_t>> by_name;
   for (std::size_t i = 0; i < files.ports.size(); ++i) {
@@ -159,7 +162,7 @@ class Maker {
     throw Error(ErrorCode::parse, files_.tables_file + ": " + what);
   }
 
-  /// The slowest of the ranks' ports; 0 where the files say no speed at all.
+  /// Finds the speed of the slowest port of a rank; 0 if the files contain no speed.
   void find_port_speed() {
     double fastest = 0;
     for (const auto& [id, from] : files_.switches)
@@ -217,7 +220,7 @@ class Maker {
     }
   }
 
-  /// From a switch to every LID of the ranks' ports.
+  /// Throws if the switch `from` has no route to a LID of the ranks' ports.
   void require_ways(std::int32_t from) const {
     for (std::size_t rank = 0; rank < fabric_.port_of_rank.size(); ++rank) {
       const IbHostPort& port = fabric_.port_of_rank[rank];

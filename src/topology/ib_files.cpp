@@ -22,10 +22,10 @@
 namespace nuice::topo {
 namespace {
 
-constexpr int most_lids = 0xC000;  // unicast
+constexpr int most_lids = 0xC000;  // LIDs from here on are multicast
 constexpr std::uint8_t no_way = 255;
 
-/// The first of these that is there.
+/// Returns the first of these files that exists.
 std::string find_file(const std::string& folder, std::initializer_list<const char*> names) {
   std::string tried;
   for (const std::string name : names) {
@@ -39,7 +39,7 @@ std::string find_file(const std::string& folder, std::initializer_list<const cha
   throw Error(ErrorCode::io, folder + ": none of " + tried + " (.txt, .gz) is there");
 }
 
-/// What stands between the first two quotes at or behind `from`, which goes behind them.
+/// Returns the text between the first two quotes at or behind `from`, and moves `from` behind them.
 std::optional<std::string_view> quoted(std::string_view line, std::size_t& from) {
   const std::size_t begin = line.find('"', from);
   const std::size_t end = begin == std::string_view::npos ? begin : line.find('"', begin + 1);
@@ -48,7 +48,7 @@ std::optional<std::string_view> quoted(std::string_view line, std::size_t& from)
   return line.substr(begin + 1, end - begin - 1);
 }
 
-/// The number in the brackets at `from`, which goes behind them.
+/// Returns the number in the brackets at `from`, and moves `from` behind them.
 std::optional<int> bracketed(std::string_view line, std::size_t& from) {
   if (from >= line.size() || line[from] != '[') return std::nullopt;
   const std::size_t end = line.find(']', from);
@@ -59,7 +59,7 @@ std::optional<int> bracketed(std::string_view line, std::size_t& from) {
   return number;
 }
 
-/// "4xHDR": lanes by the speed of one, in Gbit/s; 0 for another word.
+/// Returns the speed of "4xHDR" in Gbit/s: the number of lanes times the speed of a lane; 0 for another word.
 double speed_of(std::string_view word) {
   constexpr std::array<std::pair<std::string_view, double>, 9> lanes{{{"SDR", 2.5},
                                                                       {"DDR", 5},
@@ -117,7 +117,7 @@ class CableReader {
     adapter_.clear();
   }
 
-  /// Switches with SHARP show a channel adapter of their own, without a host behind it.
+  /// Begins an adapter. Switches with SHARP list an adapter without a host, which is skipped.
   void begin_adapter() {
     adapter_ = id_and_name(description_);
     switch_ = nullptr;
@@ -145,7 +145,8 @@ class CableReader {
     files_.ports.push_back(std::move(host));
   }
 
-  /// Behind the last quote, as a description may have any words: `lid 6 4xHDR`, and with -f ` s=32 w=2 v=4`.
+  /// Returns the speed of a link, from the text behind the last quote, because a description may contain any
+  /// words: `lid 6 4xHDR`, and with -f ` s=32 w=2 v=4`.
   double link_speed() const {
     double gbit_s = 0;
     for (const std::string_view word :

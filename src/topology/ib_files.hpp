@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What InfiniBand's own tools say of a fabric: ibnetdiscover, which ports are joined; dump_fts (infiniband-diags) or
-// OpenSM's opensm-lfts.dump, where every switch sends what.
+// Reads the output of InfiniBand's own tools. ibnetdiscover lists which ports are joined; dump_fts
+// (infiniband-diags) or OpenSM's opensm-lfts.dump has the routing tables of all switches.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@
 
 namespace nuice::topo {
 
-/// A port of a switch, and what is on the other end.
+/// The cable of a switch's port, and the port at its other end.
 struct IbCable {
   std::string peer;  // "S-0000000000200004", "H-..."
   int peer_port = 0;
-  double gbit_s = 0;  // 0: not said
+  double gbit_s = 0;  // 0: unknown
 };
 
 struct IbSwitch {
-  std::string name;                // "leaf3"; its guid where it has none
+  std::string name;                // "leaf3"; its GUID if it has no name
   std::map<int, IbCable> cables;   // by port
-  std::vector<std::uint8_t> port;  // by LID; 255: no way
+  std::vector<std::uint8_t> port;  // by LID; 255: no route
 };
 
-/// A port of a channel adapter that is up.
+/// An active port of a channel adapter.
 struct IbHostPort {
   std::string adapter;      // "H-..."
   std::string description;  // "host12 mlx5_0"
@@ -35,14 +35,14 @@ struct IbHostPort {
 
 struct IbFiles {
   std::map<std::string, IbSwitch> switches;  // by "S-GUID"
-  std::vector<IbHostPort> ports;             // by LID; without those of switches that reduce (SHARP)
+  std::vector<IbHostPort> ports;             // by LID; without those of switches with SHARP
   std::string cables_file;
   std::string tables_file;
 };
 
-/// Reads them from a folder, under the names that the tools give or that people use for their output:
-/// ibnetdiscover[.txt], ibnet.txt, *.ibnetdiscover; dump_fts[.txt], lfts.txt, opensm-lfts.dump; each may be packed (.gz).
-/// Throws Error io where one is missing, parse with file and line.
+/// Reads the files of a folder, under the usual names of the tools' output: ibnetdiscover[.txt], ibnet.txt,
+/// *.ibnetdiscover; dump_fts[.txt], lfts.txt, opensm-lfts.dump; each may be packed (.gz). Throws Error io if
+/// a file is missing, parse with file and line.
 IbFiles read_ib_files(const std::string& folder);
 
 }  // namespace nuice::topo

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One declaration per kind of network; networks.cpp lists them.
+// Declares the maker of every kind of network. networks.cpp lists the kinds.
 #pragma once
 
 #include <memory>

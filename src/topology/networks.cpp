@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of kinds of networks. To add one: a file next to this one, a line in kinds.hpp, a row here.
+// The registry of kinds of networks. A new kind needs a file in this folder, a line in kinds.hpp, and an
+// entry here.
 #include "nuice/core/networks.hpp"
 
 #include <algorithm>

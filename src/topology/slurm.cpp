@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// slurm:FILE, the switches of a cluster as Slurm knows them (slurm_files.hpp):
+// slurm:FILE, the switches of a cluster from Slurm's configuration (slurm_files.hpp):
 //
 //   SwitchName=leaf0 Nodes=n[0-15]
 //   SwitchName=leaf1 Nodes=n[16-31]
 //   SwitchName=spine Switches=leaf[0-1]
 //
-// Ranks are the hosts in the order of the file, or those of hosts=FILE2, one line per host: "NAME" or "NAME slots=K", in
-// the order of ranks. A host with several ranks has one cable to each of its switches that they share; one with a single rank and
-// a single switch hangs on that. Slurm's files do not say how thick cables between switches are: thin=T makes the cables of a
-// switch upwards carry, together, a T-th of the hosts below it (1 by default: nothing is thinned).
+// Ranks are the hosts in the order of the file, or the hosts of hosts=FILE2, which has one line per host in
+// the order of ranks: "NAME" or "NAME slots=K". The ranks of a host share one cable to each of its switches;
+// for a single rank on a single switch the cable is its port. Slurm's files do not contain capacities. With
+// thin=T the upward cables of a switch together have 1/T of the capacity of the hosts below it (default: T =
+// 1).
 //
-// Blocks are switches on one above them all. Islands, which no switch joins, are joined by one whose cables are not thinned.
+// Blocks are switches below one common switch. Islands, which no switch joins, are joined by one switch whose
+// cables have the full capacity.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -33,16 +35,16 @@ constexpr int most_levels = 1000;
   throw Error(ErrorCode::parse, where + ": " + what);
 }
 
-/// Numbers of names: people write them in another case at times.
+/// Numbers for names. Names in files may differ from each other in upper and lower case.
 class Names {
  public:
-  /// The number of the name, which is the next one if it is new.
+  /// Returns the number of a name; a new name gets the next number.
   std::size_t add(const std::string& name) {
     const auto [found, is_new] = numbers_.try_emplace(name, numbers_.size());
     if (is_new) in_small_letters_[core::lower(name)].push_back(found->second);
     return found->second;
   }
-  /// As it is written, or else the only one that differs in case alone.
+  /// Returns the number of the name as written, or of the only name that differs in case alone.
   std::optional<std::size_t> find(const std::string& name) const {
     if (const auto found = numbers_.find(name); found != numbers_.end()) return found->second;
     const auto alike = in_small_letters_.find(core::lower(name));
@@ -66,8 +68,8 @@ struct Switch {
   std::vector<std::size_t> hosts = {};
   std::vector<std::size_t> children = {};
   std::vector<std::size_t> parents = {};
-  std::int64_t num_hosts = -1;  // below it; -1: not known yet, -2: being counted
-  std::size_t island = 0;       // the number of one of its switches, the same for all of them
+  std::int64_t num_hosts = -1;  // number of hosts below it; -1: not known yet, -2: being counted
+  std::size_t island = 0;       // the number of one switch of its island, the same for all its switches
 };
 
 struct Host {
@@ -75,7 +77,7 @@ struct Host {
   std::vector<std::size_t> switches;
 };
 
-/// What the switches say together.
+/// The cluster that all switches describe together.
 class Cluster {
  public:
   explicit Cluster(SlurmFile file) {
@@ -113,7 +115,8 @@ class Cluster {
   }
 
  private:
-  /// Slurm's block plugin says which hosts are near each other, and of what is between blocks nothing.
+  /// Adds a switch above all blocks: Slurm's block plugin says which hosts are close together, but nothing
+  /// about the network between blocks.
   static void add_top_of(SlurmFile& file) {
     SlurmSwitch top{
         .name = "between blocks", .hosts = {}, .children = {}, .where = file.blocks.front().where};
@@ -146,7 +149,7 @@ class Cluster {
     add_once(switches_[*child].parents, parent);
   }
 
-  /// Hosts below a switch; those below two of its children count twice.
+  /// Counts the hosts below a switch; a host below two of its children counts twice.
   std::int64_t count_hosts(std::size_t i, int depth) {
     Switch& here = switches_[i];
     if (here.num_hosts == -2) fail_at(here.where, "switch \"" + here.name + "\" is below itself");
@@ -165,7 +168,7 @@ class Cluster {
     return i;
   }
 
-  /// Switches that cables join.
+  /// Finds the islands, which are sets of switches joined by cables.
   void find_islands() {
     const auto join = [this](std::size_t a, std::size_t b) { switches_[island_of(a)].island = island_of(b); };
     for (std::size_t i = 0; i < switches_.size(); ++i)
@@ -182,10 +185,11 @@ class Cluster {
     for (const GraphBuilder::Vertex rank : ranks) graph.add_cable(rank, hook, 1);
   }
 
-  /// Each by one cable, at the topmost switch with the most hosts below: so no way inside an island gets shorter.
+  /// Joins each island by one cable, at its top switch with the most hosts, so that no route inside an island
+  /// gets shorter.
   void join_islands(GraphBuilder& graph, const std::vector<std::size_t>& used,
                     const std::vector<GraphBuilder::Vertex>& vertex_of) const {
-    std::map<std::size_t, std::size_t> top_of;  // by island, of those with ranks
+    std::map<std::size_t, std::size_t> top_of;  // by island, for islands with ranks
     for (const std::size_t host : used)
       for (const std::size_t leaf : hosts_[host].switches) top_of.try_emplace(switches_[leaf].island, leaf);
     if (top_of.size() < 2) return;

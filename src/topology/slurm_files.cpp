@@ -14,11 +14,11 @@
 namespace nuice::topo {
 namespace {
 
-constexpr int most_includes = 10;  // in each other
+constexpr int most_includes = 10;  // maximum depth
 constexpr std::string_view blanks = " \t";
 
 struct Pair {
-  std::string key;  // small letters
+  std::string key;  // in lower case
   std::string value;
 };
 
@@ -44,7 +44,7 @@ class SlurmReader {
     throw Error(ErrorCode::parse, where_ + ": " + what);
   }
 
-  /// A line without its comment, with those that a backslash at its end joins to it.
+  /// Reads a line without its comment, joined with the next lines while it ends with a backslash.
   bool next(std::string& text) {
     text.clear();
     std::string line;
@@ -63,7 +63,7 @@ class SlurmReader {
     return any;
   }
 
-  /// KEY = VALUE ..., where a value in quotes may have blanks.
+  /// Returns the pairs of KEY = VALUE ...; a value in quotes may contain blanks.
   std::vector<Pair> pairs_of(std::string_view text) const {
     std::vector<Pair> pairs;
     for (;;) {
@@ -86,7 +86,7 @@ class SlurmReader {
     const std::size_t end = is_quoted ? text.find('"', 1) : std::min(text.find_first_of(blanks), text.size());
     if (end == std::string_view::npos) fail(std::string(text) + " has no second quote");
     const std::string_view value = is_quoted ? text.substr(1, end - 1) : text.substr(0, end);
-    if (!is_quoted && value.find('=') != std::string_view::npos) return {};  // the next pair: KEY1= KEY2=...
+    if (!is_quoted && value.find('=') != std::string_view::npos) return {};  // an empty value: KEY1= KEY2=...
     text.remove_prefix(is_quoted ? end + 1 : end);
     return value;
   }
@@ -103,12 +103,12 @@ class SlurmReader {
         expand(value, entry.hosts);
       } else if (key == "switches") {
         expand(value, entry.children);
-      } else if (key == "blocksizes") {  // what jobs get, and nothing about cables
+      } else if (key == "blocksizes") {  // sizes of jobs, which say nothing about cables
         has_sizes = true;
       } else if (key == "ringname") {
         throw Error(ErrorCode::not_applicable,
                     where_ + ": topology/ring has no switches; a ring of N hosts is the network torus:N");
-      } else if (key != "linkspeed") {  // which Slurm reads and does not use
+      } else if (key != "linkspeed") {  // Slurm reads LinkSpeed but does not use it
         fail("\"" + key +
              "=\" is not one of SwitchName=, Switches=, LinkSpeed=, BlockName=, Nodes=, BlockSizes=");
       }
@@ -124,7 +124,7 @@ class SlurmReader {
 
   void include(std::string_view name) const {
     if (depth_ == most_includes) fail("more than " + std::to_string(most_includes) + " nested files");
-    const auto path = std::filesystem::path(path_).parent_path() / name;  // Slurm: where slurm.conf lies
+    const auto path = std::filesystem::path(path_).parent_path() / name;  // Slurm: the folder of slurm.conf
     core::UnpackedFile in(path.string());
     SlurmReader(in, path.string(), depth_ + 1, file_).read();
   }
@@ -133,7 +133,7 @@ class SlurmReader {
   std::string path_;
   int depth_;
   SlurmFile& file_;
-  std::string where_;  // where the present entry begins
+  std::string where_;  // the beginning of the current entry
 };
 
 }  // namespace

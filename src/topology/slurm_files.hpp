@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Slurm's topology.conf (plugins topology/tree and topology/block) and topology.yaml, as Slurm reads them: keys in any case, blanks
-// around "=", values in quotes, comments, lines that go on after "\", Include. References: slurm.schedmd.com/topology.conf.html and
-// topology.yaml.html, Slurm's parse_config.c and hostlist.c.
+// Reads Slurm's topology.conf (plugins topology/tree and topology/block) and topology.yaml as Slurm does:
+// keys in upper or lower case, blanks around "=", values in quotes, comments, lines that continue after "\",
+// Include. References: slurm.schedmd.com/topology.conf.html and topology.yaml.html, Slurm's parse_config.c
+// and hostlist.c.
 #pragma once
 
 #include <string>
@@ -9,11 +10,11 @@
 
 namespace nuice::topo {
 
-/// A switch, or a block, which is a switch as well.
+/// A switch, or a block, which is treated as a switch.
 struct SlurmSwitch {
   std::string name;
   std::vector<std::string> hosts;
-  std::vector<std::string> children;  // switches
+  std::vector<std::string> children;  // names of switches
   std::string where;                  // "FILE:LINE"
 };
 
@@ -22,12 +23,13 @@ struct SlurmFile {
   std::vector<SlurmSwitch> blocks;
 };
 
-/// By the end of its name (.yaml, .yml) one or the other; packed ones too (.gz). topology: which one of a topology.yaml; empty: the
-/// first with cluster_default, else the first. Throws Error parse with file and line; not_applicable for a topology that has
-/// neither switches nor blocks; io and limit.
+/// Reads a file whose name says its format: topology.yaml for .yaml and .yml, otherwise topology.conf; it may
+/// be packed (.gz). topology: the name of a topology in topology.yaml; empty: the first with cluster_default,
+/// or else the first. Throws Error parse with file and line; not_applicable for a topology that has neither
+/// switches nor blocks; io and limit.
 SlurmFile read_slurm_file(const std::string& path, const std::string& topology);
 
-/// slurm_yaml.cpp.
+/// Reads a topology.yaml (slurm_yaml.cpp).
 SlurmFile read_slurm_yaml(const std::string& path, const std::string& topology);
 
 }  // namespace nuice::topo

@@ -5,7 +5,7 @@
 //         - {switch: top, children: leaf[0-1]}      - {block: b1, nodes: "n[0-3]"}
 //         - {switch: leaf0, nodes: n[0-3]}
 //
-// Keys that are not known are passed over, as Slurm does: versions to come have others.
+// Unknown keys are ignored, as Slurm does, because later versions may have more keys.
 #include <yaml.h>
 
 #include <cstring>
@@ -21,7 +21,8 @@
 namespace nuice::topo {
 namespace {
 
-/// The one document of a file. Nodes are numbered, so that an alias takes no memory; there is no way round in what we look at.
+/// The single document of a file. Nodes are numbered, so that an alias takes no memory. The nodes that are
+/// read contain no cycles.
 class Yaml {
  public:
   explicit Yaml(const std::string& path) : path_(path), text_(core::read_text(path)) {
@@ -52,7 +53,7 @@ class Yaml {
     throw Error(ErrorCode::parse, where(node) + ": " + what);
   }
 
-  /// The value of a key; none for what is not a mapping.
+  /// Returns the value of a key; null if the node is not a mapping or has no such key.
   const yaml_node_t* find(const yaml_node_t& node, const char* key) {
     if (node.type != YAML_MAPPING_NODE) return nullptr;
     for (const auto* pair = node.data.mapping.pairs.start; pair < node.data.mapping.pairs.top; ++pair) {
@@ -62,13 +63,13 @@ class Yaml {
     return nullptr;
   }
 
-  /// None for what is not a scalar.
+  /// Returns the text of a scalar; nothing for other nodes.
   static std::optional<std::string> text_of(const yaml_node_t& node) {
     if (node.type != YAML_SCALAR_NODE) return std::nullopt;
     return std::string(reinterpret_cast<const char*>(node.data.scalar.value), node.data.scalar.length);
   }
 
-  /// A list's entries; a mapping stands for a list of one, as Slurm takes it.
+  /// Returns the entries of a list. A mapping counts as a list of one entry, as in Slurm.
   std::vector<const yaml_node_t*> entries(const yaml_node_t& node) {
     if (node.type == YAML_MAPPING_NODE) return {&node};
     if (node.type != YAML_SEQUENCE_NODE) fail(node, "expected a list");
@@ -79,7 +80,8 @@ class Yaml {
   }
 
  private:
-  /// libyaml's time grows with the square of the nested lists. Brackets of names count as well: they are few.
+  /// Throws if lists are nested too deeply, because libyaml's time grows with the square of the depth.
+  /// Brackets in names count too, but there are few of them.
   void require_few_levels() const {
     constexpr int most_nested = 1000;
     int level = 0;
@@ -186,7 +188,7 @@ class Topologies {
     return entry;
   }
 
-  /// "n[0-3]", or a list of these.
+  /// Appends the names of "n[0-3]", or of a list of such texts.
   void expand(const yaml_node_t& node, const char* key, std::vector<std::string>& names) {
     const yaml_node_t* const value = yaml_.find(node, key);
     if (value == nullptr) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What make_topology hands to the maker of a kind, and how makers read it.
+// The string from which make_topology() makes a network, and functions that parse it.
 #pragma once
 
 #include <cstdint>
@@ -12,37 +12,39 @@
 
 namespace nuice::topo {
 
-/// Largest number of ranks and switches together; keeps sums and products of a few of them within 64 bits.
+/// The maximum number of ranks and switches together; keeps sums and products of a few such numbers within 64
+/// bits.
 inline constexpr std::int64_t max_vertices = std::int64_t{1} << 24;
 
-/// "mesh:4x4x2", taken apart at the first colon.
+/// A string such as "mesh:4x4x2", split at the first colon.
 struct Spec {
   std::string text;
-  std::string syntax;     // of this kind, for messages
-  std::string arguments;  // what follows the colon; may be empty
+  std::string syntax;     // of this kind, for error texts
+  std::string arguments;  // the text behind the colon; may be empty
 
-  /// Throws Error invalid_argument that names the spec.
+  /// Throws Error invalid_argument with a text that names the string.
   [[noreturn]] void fail(const std::string& what) const;
-  /// Throws Error limit if there are too many.
+  /// Throws Error limit if there are too many vertices or links.
   void check_size(std::int64_t num_vertices, std::int64_t num_links) const;
 
-  /// A whole number from `least` up to max_vertices.
+  /// Parses a whole number from `least` to max_vertices.
   std::int64_t parse_count(std::string_view word, std::int64_t least = 1) const;
   double parse_capacity(std::string_view word) const;
-  /// "4x4x2": counts of at least `least`.
+  /// Parses whole numbers such as "4x4x2", each at least `least`.
   std::vector<std::int64_t> parse_counts(std::string_view words, std::int64_t least = 1) const;
 };
 
-/// The parts of `text` between `separator`s; one part more than there are separators.
+/// Returns the parts of `text` between separators; there is one more part than separators.
 std::vector<std::string_view> split_at(std::string_view text, char separator);
 
-/// a * b, or a number above max_vertices^2 where that is too large; for products of counts. Requires a, b >= 0.
+/// Returns a * b, or a number above max_vertices^2 if the product is too large; for products of counts.
+/// Requires a, b >= 0.
 inline std::int64_t saturating_product(std::int64_t a, std::int64_t b) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 4;
   return b != 0 && a > most / b ? most : a * b;
 }
 
-/// A topology that keeps its name and sizes.
+/// A topology that stores its name and its numbers of ranks and links.
 class NamedTopology : public Topology {
  public:
   NamedTopology(const Spec& spec, std::int64_t num_ranks, std::int64_t num_links)

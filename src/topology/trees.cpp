@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fat trees: of real switches (fattree), and with one fat link in place of several cables (tree, cm5).
+// Fat trees: with real switches (fattree), and with one fat link instead of several cables (tree, cm5).
 //
-// fattree:M1xM2x..xMH/T1x..xT(H-1), an XGFT (Oehring et al., IPPS 1995): a switch of level l has Ml children; those of
-// level 1 are ranks. Switches below the top have Ml / Tl cables upwards, each to another parent. A switch of level l is
-// (s, r): s numbers the subtrees of level l, r = 0 .. Rl - 1 the switches that top the same subtree; cable u leads
-// from (s, r) to (s / M(l+1), r + Rl u). fattree:4x4x4 is the 4-ary 3-tree of Petrini and Vanneschi (IPPS 1997).
+// fattree:M1xM2x..xMH/T1x..xT(H-1) is an XGFT (Oehring et al., IPPS 1995). A switch of level l has Ml
+// children; those of level 1 are ranks. A switch below the top has Ml / Tl upward cables, each to a different
+// parent. A switch of level l is (s, r): s numbers the subtrees of level l, and r = 0 .. Rl - 1 the top
+// switches of the same subtree. Cable u leads from (s, r) to (s / M(l+1), r + Rl u). fattree:4x4x4 is the
+// 4-ary 3-tree of Petrini and Vanneschi (IPPS 1997).
 //
-// Up-down routing, d-mod-k (Zahavi, CCIT 2010; Zahavi et al., 2010): up until the subtree holds dst, over the cable
+// Up-down routing, d-mod-k (Zahavi, CCIT 2010; Zahavi et al., 2010), leads up until the subtree contains dst,
+// over cable
 //
 //   u = dst / (W2 W3 .. Wl) mod W(l+1)    at level l, where W(l+1) = Ml / Tl,
 //
-// then the only way down. The whole way is a function of dst and of where it turns; all messages to one rank meet at
-// one root, and a shift of all ranks of a tree that is not thinned shares no link.
+// and then down the only route. The route is a function of dst and of the level at which it turns. All
+// messages to one rank meet at one root. A shift of all ranks shares no link if the tree is not thinned.
 //
-// tree:... has the same shape, but all cables of a subtree are one link, whose capacity is the subtree's ranks divided
-// by T1 .. Tl. That models switches that spread each message over all cables, as the CM-5's random routing does.
+// tree:... has the same shape, but all upward cables of a subtree are one link, whose capacity is the
+// subtree's number of ranks divided by T1 .. Tl. This models switches that spread each message over all
+// cables, like the CM-5's random routing.
 //
-// cm5:N is such a tree of fours. 001 s.2 gives 20 MB/s inside a cluster of four and at least 5 MB/s to anywhere; the
-// step between, 10 MB/s inside sixteen, is the machine's own (Leiserson et al., SPAA 1992): so it thins 2 : 1 above
-// four ranks, 2 : 1 above sixteen, and no more.
+// cm5:N is such a tree with four children per switch. 001 s.2 gives 20 MB/s inside a cluster of four ranks
+// and at least 5 MB/s to any rank. The machine itself has 10 MB/s inside sixteen ranks (Leiserson et al.,
+// SPAA 1992). Therefore the tree thins 2 : 1 above four ranks, 2 : 1 above sixteen, and no more.
 #include <numeric>
 #include <utility>
 
@@ -32,7 +35,7 @@ using Counts = std::vector<std::int64_t>;
 /// The arguments of fattree and tree.
 struct Shape {
   Counts children;  // by level, from 1 on
-  Counts thinning;  // by level but the top; 1 where none is given
+  Counts thinning;  // by level, without the top; 1 if not given
 
   explicit Shape(const Spec& spec) {
     const auto parts = split_at(spec.arguments, '/');
@@ -52,12 +55,12 @@ struct Shape {
 class FatTree final : public NamedTopology {
  public:
   struct Level {
-    Rank ranks;  // in a subtree of this level
+    Rank ranks;  // number of ranks in a subtree of this level
     Rank num_subtrees;
-    Rank tops;       // switches that top the same subtree: Rl
-    Rank up_cables;  // of each; 0 at the top
+    Rank tops;       // number of top switches of a subtree: Rl
+    Rank up_cables;  // number of upward cables of a switch; 0 at the top
     Rank first_vertex;
-    LinkId first_up;  // links to the next level; those down have the same order
+    LinkId first_up;  // first of the links to the next level; the downward links have the same order
     LinkId first_down;
   };
 
@@ -84,7 +87,7 @@ class FatTree final : public NamedTopology {
     append_path(src, dst, dst, route);
   }
 
-  /// The cables upwards, level by level.
+  /// Returns the product of the numbers of upward cables of all levels of the route.
   std::int64_t num_paths(Rank src, Rank dst) const override {
     std::int64_t paths = 1;
     for (std::size_t l = 0; src / levels_[l].ranks != dst / levels_[l].ranks; ++l)
@@ -98,10 +101,10 @@ class FatTree final : public NamedTopology {
     return result;
   }
 
-  /// The digits of the path are the cables; d-mod-k takes those of dst.
+  /// Appends the path whose digits are the upward cables; d-mod-k takes the digits of dst.
   void append_path(Rank src, Rank dst, std::int64_t path, std::vector<LinkId>& route) const override {
     std::size_t l = 0;
-    Rank top = 0;  // r
+    Rank top = 0;  // r of the current switch
     for (; src / levels_[l].ranks != dst / levels_[l].ranks; ++l) {
       const Level& level = levels_[l];
       const Rank cable = static_cast<Rank>(path % level.up_cables);
@@ -121,15 +124,15 @@ class FatTree final : public NamedTopology {
   std::vector<Level> levels_;
 };
 
-/// One switch per subtree. Partly filled where the ranks do not fill the last subtrees.
+/// A tree with one switch per subtree. The last subtrees may be only partly filled with ranks.
 class Tree final : public NamedTopology {
  public:
   struct Level {
-    Rank ranks;  // in a full subtree of this level
+    Rank ranks;  // number of ranks in a full subtree of this level
     Rank num_subtrees;
-    double capacity;  // of the link upwards
+    double capacity;  // of the upward link
     Rank first_vertex;
-    LinkId first_up;  // one per subtree, then as many down; none at the top
+    LinkId first_up;  // one link per subtree, then equally many downward links; none at the top
   };
 
   Tree(const Spec& spec, std::int64_t num_ranks, std::int64_t num_links, std::vector<Level> levels)

@@ -34,6 +34,15 @@ def test_no_public_name_of_c_is_missing() -> None:
     assert {name for name in names if not name.endswith("_f") and f"### `{name}`" not in page} == set()
 
 
+def test_no_section_of_c_is_missing() -> None:
+    page = api_reference.c_page()
+    header = (ROOT / "include/nuice/nuice.h").read_text(encoding="utf-8")
+    titles = api_reference.re.findall(r"^/\* ---- (.*?)(?:: | -|\n)", header, api_reference.re.M)
+    assert len(titles) > 5
+    assert [title for title in titles if f"\n## {title}" not in page] == []
+    assert "## Replacing an MPI call\n\n```c\nnuice_request x;\n" in page
+
+
 def test_items_of_cpp_are_found() -> None:
     header = """
 /// A class.
@@ -59,3 +68,30 @@ Thing make(T&& from);
         ("Thing", "int size(int rank, int most = {}) const"),
         ("", "template <typename T> Thing make(T&& from)"),
     ]
+
+
+def test_a_comment_that_goes_on_belongs_to_the_member_before_it() -> None:
+    header = """
+struct Costs {
+  double start_up_s = 0;  ///< Time of the start,
+                          ///< in seconds.
+  double byte_s =
+      1;  ///< Time of a byte,
+          ///< in seconds.
+  double hop_s = 0;  ///< Time of a hop.
+};
+enum class Way {
+  near,  ///< A short way
+         ///< to go.
+  far    ///< A long way.
+};
+"""
+    said = {item[1]: api_reference.words_of(item[2]).split("\n") for item in api_reference.cpp_items(header)}
+    assert said == {
+        "": [""],
+        "double start_up_s = 0": ["Time of the start,", "in seconds."],
+        "double byte_s = 1": ["Time of a byte,", "in seconds."],
+        "double hop_s = 0": ["Time of a hop."],
+        "near": ["A short way", "to go."],
+        "far": ["A long way."],
+    }

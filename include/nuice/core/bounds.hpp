@@ -10,56 +10,58 @@ namespace nuice {
 
 enum class Direction { send, receive };
 
-/// The rank and direction in which a bound is reached (the first one, sending before receiving).
+/// The rank and direction in which a bound is reached: the first such rank, and sending before receiving.
 struct Busiest {
-  Rank rank = no_rank;  ///< no_rank for a matrix without messages.
+  Rank rank = no_rank;  ///< The rank; no_rank for a matrix without messages.
   Direction direction = Direction::send;
 };
 
 struct Bounds {
-  MessageId max_degree = 0;  ///< Most messages that a rank sends or receives: no schedule has fewer phases.
+  /// The maximum number of messages that a rank sends or receives. No schedule has fewer phases.
+  MessageId max_degree = 0;
   Busiest max_degree_at;
-  Bytes max_port_bytes =
-      0;  ///< Most bytes that a rank sends or receives: no schedule has fewer phase_bytes().
+  /// The maximum number of bytes that a rank sends or receives. No schedule has fewer phase_bytes().
+  Bytes max_port_bytes = 0;
   Busiest max_port_bytes_at;
-  Bytes total_bytes = 0;  ///< Over all messages between different ranks.
+  Bytes total_bytes = 0;  ///< The sum over all messages between different ranks.
 };
 
-/// O(num_ranks + messages).
+/// Returns bounds for all schedules of the matrix. O(num_ranks + messages).
 Bounds lower_bounds(const CommMatrix& matrix);
 
-/// No schedule of whole messages has fewer phase_bytes():
+/// Returns a lower bound W of phase_bytes() for schedules of whole messages:
 ///
 ///   W = sum over k = 1 .. max_degree of the largest k-th-largest message of any rank, sent or received
 ///
-/// The k largest messages of a rank go in k phases, so the k-th largest phase maximum is no smaller than the k-th
-/// largest message of any rank. max_port_bytes <= W, since W takes at least the busiest rank's message for every k.
-/// Schedules that split messages may go below W, down to max_port_bytes.
+/// The k largest messages of a rank travel in k phases, so the k-th largest phase maximum is at least as
+/// large as the k-th largest message of any rank. W is never below max_port_bytes, because for every k it
+/// counts at least the busiest rank's message. Schedules that split messages may have fewer phase_bytes()
+/// than W, but never fewer than max_port_bytes.
 /// Not part of Bounds because it takes longer: O(m log m) time, 20 bytes per message.
 Bytes whole_message_bytes(const CommMatrix& matrix);
 
 /// Lower bounds for direct schedules without link contention, from the busiest link.
 struct LinkBounds {
-  /// Messages over a link divided by its slots, rounded up. There are no fewer phases, because each message
-  /// crosses the link in some phase, and at most slots() messages do so in the same phase.
+  /// The messages over a link divided by its slots, rounded up: a lower bound of the phases, because each
+  /// message crosses the link in some phase, and at most slots() messages do so in the same phase.
   std::int64_t phases = 0;
-  LinkId phases_at = no_link;  ///< The first such link; no_link if no route has links.
-  /// Bytes over a link divided by its slots, rounded up: no fewer phase_bytes().
+  LinkId phases_at = no_link;  ///< The first link that reaches the bound; no_link if no route has links.
+  /// The bytes over a link divided by its slots, rounded up: a lower bound of phase_bytes().
   Bytes bytes = 0;
   LinkId bytes_at = no_link;
 };
 
-/// O(lengths of all routes + num_links) time, 16 bytes per link.
-/// Throws Error mismatch if the topology has fewer ranks than the matrix.
+/// Returns bounds from the busiest link. O(lengths of all routes + num_links) time, 16 bytes per link. Throws
+/// Error mismatch if the topology has fewer ranks than the matrix.
 LinkBounds link_bounds(const CommMatrix& matrix, const Topology& topology);
 
-/// How many phases a schedule takes if transfers that share a link wait for each other:
+/// Returns how many phases a schedule takes if transfers that share a link wait for each other:
 ///
 ///   sum over phases of max(1, most transfers over a link / its slots, rounded up)
 ///
-/// num_phases() for a schedule without link contention; never less than LinkBounds::phases for a direct one.
-/// Throws Error mismatch if the topology has fewer ranks than the schedule, invalid_argument for a transfer
-/// whose ends are invalid ranks. O(lengths of all routes + num_links).
+/// Equals num_phases() if the schedule has no link contention. For direct schedules it is never below
+/// LinkBounds::phases. Throws Error mismatch if the topology has fewer ranks than the schedule,
+/// invalid_argument for a transfer between invalid ranks. O(lengths of all routes + num_links).
 std::int64_t link_rounds(const Schedule& schedule, const Topology& topology);
 
 }  // namespace nuice

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The only checker of schedules. It shares no code with any scheduler and trusts nothing in a schedule.
+// The only checker of schedules. It shares no code with any scheduler and assumes nothing about a schedule.
 #pragma once
 
 #include <cstdint>
@@ -12,69 +12,71 @@
 
 namespace nuice {
 
-/// What a schedule promises. Delivery (every byte of every message arrives exactly once) is always promised.
+/// The guarantees of a schedule. Delivery (every byte of every message arrives exactly once) is always
+/// guaranteed.
 enum Guarantee : unsigned {
-  direct = 1U << 0,         ///< Every transfer goes directly from a message's source to its destination.
+  direct = 1U << 0,         ///< Every transfer goes from the source of a message directly to its destination.
   one_port = 1U << 1,       ///< Every phase is a partial permutation: no node contention (NICE s.2.1).
-  fewest_phases = 1U << 2,  ///< The number of phases is the maximum degree, the least possible.
+  fewest_phases = 1U << 2,  ///< The number of phases is the maximum degree, the least possible number.
   fewest_bytes = 1U << 3,   ///< phase_bytes() is the number of bytes of the busiest rank, the least possible.
-  /// No phase has link contention on a given network (000 s.2.1): no link carries more transfers than its slots().
+  /// No phase has link contention on a given network (000 s.2.1): no link carries more transfers than its
+  /// slots().
   link_free = 1U << 4,
 };
 
-/// "direct one_port"; empty for none.
+/// Returns the names of the flags, such as "direct one_port"; empty for no flags.
 std::string guarantee_names(unsigned guarantees);
-/// The flag with that name. Throws Error invalid_argument that lists the known names.
+/// Returns the flag with that name. Throws Error invalid_argument, which lists the known names.
 Guarantee find_guarantee(std::string_view name);
 
 enum class ViolationKind {
-  bad_rank,         ///< A transfer whose source or destination is not a rank of the matrix.
-  bad_piece,        ///< A piece of no message, or outside its message, or without bytes.
-  self_transfer,    ///< A transfer from a rank to itself.
-  two_sends,        ///< one_port: a rank sends twice in a phase.
-  two_receives,     ///< one_port: a rank receives twice in a phase.
-  not_direct,       ///< direct: a transfer whose ends are not its message's.
-  not_held,         ///< A rank sends bytes that it does not have, or no longer has (sent twice).
-  not_delivered,    ///< Bytes that are not at their destination after the last phase.
-  too_many_phases,  ///< fewest_phases: more phases than the maximum degree.
-  too_many_bytes,   ///< fewest_bytes: phase_bytes() is more than the busiest rank sends or receives.
-  link_contention,  ///< link_free: more transfers of a phase over a link than it has slots.
-  bad_path,         ///< link_free: a transfer over a path that the network does not have.
-  wrong_num_ranks,  ///< Schedule and matrix differ in their number of ranks.
+  bad_rank,         ///< The source or destination of a transfer is not a rank of the matrix.
+  bad_piece,        ///< A piece belongs to no message, lies outside its message, or has no bytes.
+  self_transfer,    ///< A transfer goes from a rank to itself.
+  two_sends,        ///< A rank sends twice in a phase (one_port).
+  two_receives,     ///< A rank receives twice in a phase (one_port).
+  not_direct,       ///< A transfer does not go from its message's source to its destination (direct).
+  not_held,         ///< A rank sends bytes that it does not have yet, or no longer (sent twice).
+  not_delivered,    ///< Bytes are not at their destination after the last phase.
+  too_many_phases,  ///< There are more phases than the maximum degree (fewest_phases).
+  too_many_bytes,   ///< phase_bytes() is more than the busiest rank sends or receives (fewest_bytes).
+  link_contention,  ///< More transfers of a phase cross a link than it has slots (link_free).
+  bad_path,         ///< A transfer has a path that the network does not have (link_free).
+  wrong_num_ranks,  ///< Schedule and matrix have different numbers of ranks.
 };
 std::string_view violation_name(ViolationKind kind);
 
-/// The kind of a fault and its place. Fields that do not apply are no_rank or 0.
+/// The kind of a fault and its place. Members that do not apply are no_rank, no_link or 0.
 struct Violation {
   ViolationKind kind;
   PhaseId phase = 0;
-  Rank src = no_rank;  ///< Ends of the transfer at fault.
+  Rank src = no_rank;  ///< The source of the transfer at fault; dst is its destination.
   Rank dst = no_rank;
-  Rank message_src = no_rank;  ///< Ends of the message concerned.
+  Rank message_src = no_rank;  ///< The source of the message concerned; message_dst is its destination.
   Rank message_dst = no_rank;
-  Bytes offset = 0;  ///< Byte range of the message concerned.
+  Bytes offset = 0;  ///< The first byte concerned, counted from the start of the message.
   Bytes bytes = 0;
-  LinkId link = no_link;     ///< The link where transfers meet, and
-  Rank other_src = no_rank;  ///< the ends of an earlier transfer of the phase that crosses it too.
+  LinkId link = no_link;     ///< The link that has too many transfers.
+  Rank other_src = no_rank;  ///< The source of an earlier transfer of the phase over the same link.
   Rank other_dst = no_rank;
-  std::string text = {};  ///< One sentence with all of the above.
+  std::string text = {};  ///< One sentence that contains all of the above.
 };
 
-/// The first violation in the order of phases, or nothing if the schedule delivers the matrix and keeps
-/// `guarantees`. O(pieces log pieces) time; link_free adds the time to make and sort the routes of each
-/// phase. link_free is proven for `topology`, which is ignored otherwise. A transfer with a path is assumed
-/// to take it. Throws Error invalid_argument for link_free without a topology, mismatch if the topology has
-/// fewer ranks than the matrix.
+/// Returns the first violation in the order of phases, or nothing if the schedule delivers the matrix and
+/// keeps `guarantees`. link_free is proven for `topology`, which is otherwise ignored; a transfer with a path
+/// is assumed to take it. O(pieces log pieces) time, and with link_free the time to make and sort the routes
+/// of each phase. Throws Error invalid_argument for link_free without a topology, mismatch if the topology
+/// has fewer ranks than the matrix.
 std::optional<Violation> check(const CommMatrix& matrix, const Schedule& schedule, unsigned guarantees,
                                const Topology* topology = nullptr);
 
-/// Node contention in one phase (NICE s.2.1): the first rank that sends twice or receives twice in it.
-/// A phase without node contention is a partial permutation.
+/// Returns the first node contention of a phase (NICE s.2.1): the first rank that sends twice or receives
+/// twice in it. A phase without node contention is a partial permutation.
 std::optional<Violation> find_node_contention(const Schedule& schedule, PhaseId phase);
 
-/// Link contention in one phase (NICE s.2.1): the first transfer that exceeds the slots of a link of its
-/// route, and an earlier transfer on the same link. Throws Error mismatch if the topology has fewer ranks
-/// than the schedule.
+/// Returns the first link contention of a phase (NICE s.2.1): the first transfer that exceeds the slots of a
+/// link of its route, and an earlier transfer on this link. Throws Error mismatch if the topology has fewer
+/// ranks than the schedule.
 std::optional<Violation> find_link_contention(const Schedule& schedule, PhaseId phase,
                                               const Topology& topology);
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which transfers of a schedule must have completed before another one may start: for each port and link on
-// its route, the transfer that used it last. The executor `depend` waits for these instead of whole phases.
+// The transfers of a schedule that must have completed before another transfer may start: for each port and
+// link of its route, the transfer that used it last. The executor `depend` waits for these transfers instead
+// of whole phases.
 //
 //   const Dependencies before = dependencies(schedule, topology);
-//   for (const std::uint32_t id : before.of(7)) ...       // transfers that transfer 7 waits for
+//   for (const std::uint32_t id : before.of(7)) ...       // the transfers for which transfer 7 waits
 //
-// No cycle is possible: a transfer waits only for transfers of earlier phases.
+// There are no cycles, because a transfer waits only for transfers of earlier phases.
 #pragma once
 
 #include <cstddef>
@@ -18,28 +19,30 @@
 
 namespace nuice {
 
-/// Executor depend: bytes that a message has left when its successors are notified. A port of 200 Gbit/s
-/// carries about as much during two latencies; with more, two transfers overlap on a link.
+/// The bytes that a message has left when its successors are notified (executor depend). A port of 200 Gbit/s
+/// carries about as much during two latencies; with a larger value, two transfers overlap on a link.
 inline constexpr Bytes default_early_bytes = 49152;
 
 struct Dependencies {
-  std::vector<std::size_t> first;     ///< By transfer: index into `before`, and one more at the end.
-  std::vector<std::uint32_t> before;  ///< Transfers, ascending for each.
+  /// For each transfer, an index into `before`; the last entry is the end.
+  std::vector<std::size_t> first;
+  /// The transfers that must complete first, ascending for each transfer.
+  std::vector<std::uint32_t> before;
 
   std::span<const std::uint32_t> of(std::size_t transfer) const {
     return std::span(before).subspan(first[transfer], first[transfer + 1] - first[transfer]);
   }
 };
 
-/// The dependencies of all transfers, in the order of the schedule. A link with k slots() carries k transfers
-/// at a time; without a topology only ports are considered. Transfers of less than least_bytes do not wait,
-/// and no transfer waits for them: the notifications would cost more than they gain. Throws Error mismatch if
-/// the topology has fewer ranks than the schedule; limit for 2^32 transfers or more. O(transfers * links of a
-/// route), 4 bytes per link and dependency.
+/// Returns the dependencies of all transfers, in the order of the schedule. A link with k slots() carries k
+/// transfers at a time; without a topology only ports count. Transfers of less than least_bytes do not wait,
+/// and no transfer waits for them, because the notifications would cost more than they gain. Throws Error
+/// mismatch if the topology has fewer ranks than the schedule; limit for 2^32 transfers or more. O(transfers
+/// * links of a route) time, 4 bytes per link and dependency.
 Dependencies dependencies(const Schedule& schedule, const Topology* topology, Bytes least_bytes = 0);
 
-/// A notification (notice), as one of its two ranks sees it. The rank that sends it receives from `partner`
-/// in `phase`; `peer` waits for this before it sends to peer_partner in peer_phase. The rank that awaits it
+/// A notification (notice), seen by one of its two ranks. The rank that sends it receives from `partner` in
+/// `phase`; `peer` waits for this before it sends to peer_partner in peer_phase. The rank that awaits it
 /// sends to `partner` in `phase` once `peer` has received from peer_partner in peer_phase.
 struct Notice {
   PhaseId phase;
@@ -50,16 +53,17 @@ struct Notice {
   friend bool operator==(const Notice&, const Notice&) = default;
 };
 
-/// One rank's slice of the dependencies, as PhaseTable is one of the schedule. A rank may be its own peer.
+/// One rank's slice of the dependencies, for use with its PhaseTable. A rank may be its own peer.
 struct Notices {
   std::vector<Notice> gives;
   std::vector<Notice> awaits;
 };
 
-/// The slice of a rank. O(transfers + dependencies).
+/// Returns the slice of a rank. O(transfers + dependencies).
 Notices slice_notices(const Schedule& schedule, const Dependencies& dependencies, Rank rank);
 
-/// The same rank's slice of the reverse exchange (see PhaseTable), in which every dependency is reversed.
+/// Returns the same rank's slice for the reverse exchange (see PhaseTable), in which every dependency is
+/// reversed.
 Notices reversed(const Notices& notices, PhaseId num_phases);
 
 }  // namespace nuice

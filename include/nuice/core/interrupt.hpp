@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ends a long call: a simulation, advice, a schedule, a check, reading a file.
+// Interrupts a long call: a simulation, advice, a schedule, a check, or reading a file.
 //
 //   const InterruptCheck check([] { if (signal_has_come) throw Interrupted(); });
 //   simulate(...);            // calls the function regularly, and throws what it throws
 //
-// A call that is ended in this way leaves nothing behind. Only calls of the same thread are affected.
+// An interrupted call leaves no result and frees its memory. Only calls of the same thread are affected.
 #pragma once
 
 #include <functional>
 
 namespace nuice {
 
-/// While the object exists, long calls of this thread call the function about every millisecond, so it should
-/// take some microseconds at most. Objects may be nested; the innermost one is used.
+/// A function that long calls of this thread call about every millisecond while the object exists; it should
+/// take at most some microseconds. Objects may be nested; the innermost object is used.
 class InterruptCheck {
  public:
   explicit InterruptCheck(std::function<void()> function);
@@ -26,7 +26,8 @@ class InterruptCheck {
   const InterruptCheck* outer_;
 };
 
-/// Calls the function of this thread's InterruptCheck, if there is one; otherwise it takes two nanoseconds.
+/// Calls the function of this thread's InterruptCheck, if there is one; otherwise returns after two
+/// nanoseconds.
 void check_interrupt();
 
 }  // namespace nuice

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the networks of topology.hpp from a string, as on the command line.
+// Makes the networks of topology.hpp from a string, as given on the command line.
 //
 //   const auto net = make_topology("torus:8x8");
 //   if (std::string reason = why_too_small(*net, matrix.num_ranks()); reason.empty()) ...
@@ -18,23 +18,23 @@ namespace nuice {
 
 /// A registry entry: a kind of network.
 struct TopologyKind {
-  std::string_view name;     ///< "hypercube"
-  std::string_view syntax;   ///< "hypercube:D"
-  std::string_view summary;  ///< One line.
+  std::string_view name;     ///< The name, such as "hypercube".
+  std::string_view syntax;   ///< The form of the string, such as "hypercube:D".
+  std::string_view summary;  ///< A one-line description.
   std::string_view source;   ///< The publication that describes it.
 };
 
-/// All kinds, in a fixed order.
+/// Returns all kinds, in a fixed order.
 std::span<const TopologyKind> topology_kinds();
 
-/// The network that `spec` ("hypercube:6", "file:NAME") stands for; its name() is `spec`.
-/// Throws Error invalid_argument for an unknown kind or bad parameters; parse (with file and line) or io for a file;
-/// limit for a network of more than 2^24 vertices or 2^31 - 1 links.
-/// Cost: O(1) memory for the regular kinds; files: docs/reference/networks.md.
+/// Makes the network that `spec` ("hypercube:6", "file:NAME") describes; its name() is `spec`. Throws Error
+/// invalid_argument for an unknown kind or bad parameters; parse (with file and line) or io for a file; limit
+/// for a network of more than 2^24 vertices or 2^31 - 1 links. Cost: O(1) memory for the regular kinds; for
+/// files see docs/reference/networks.md.
 std::unique_ptr<const Topology> make_topology(std::string_view spec);
 
-/// Why `topology` cannot carry an exchange of `num_ranks` ranks, in one sentence; empty if it can. Further
-/// ranks of the network stay idle.
+/// Returns in one sentence why `topology` cannot carry an exchange of `num_ranks` ranks; empty if it can.
+/// Further ranks of the network stay idle.
 std::string why_too_small(const Topology& topology, Rank num_ranks);
 
 }  // namespace nuice

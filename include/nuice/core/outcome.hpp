@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The outcome of a step on this rank, as a value that ranks can exchange before any of them acts on it.
+// The outcome of a step on this rank, as a value that ranks can exchange before they react to it.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@ namespace nuice {
 /// The error of this rank, or nothing.
 using Outcome = std::optional<Error>;
 
-/// The exception that is being handled; for use inside a catch block. An Error is returned unchanged. Other
-/// exceptions become an Error whose text begins with "rank N": limit for std::bad_alloc and
+/// Returns the exception that is being handled; for use inside a catch block. An Error is returned unchanged.
+/// Other exceptions become an Error whose text begins with "rank N": limit for std::bad_alloc and
 /// std::length_error, invalid_argument for all others.
 Error current_error(Rank rank);
 

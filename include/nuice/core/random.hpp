@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The project's own random numbers: integers only, so that a seed gives the same numbers on every platform
-// (the standard library's distributions and std::shuffle differ between implementations).
+// The project's own random numbers. They use integers only, so that a seed gives the same numbers on every
+// platform (the standard library's distributions and std::shuffle differ between implementations).
 #pragma once
 
 #include <bit>
@@ -10,7 +10,7 @@
 
 namespace nuice {
 
-/// One step of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): turns any 64-bit value into a well mixed one.
+/// Returns a well mixed value: one step of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
 constexpr std::uint64_t mix64(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15U;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -18,7 +18,7 @@ constexpr std::uint64_t mix64(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// xoshiro256** (Blackman, Vigna, ACM TOMS 2021), seeded by SplitMix64.
+/// The generator xoshiro256** (Blackman, Vigna, ACM TOMS 2021), seeded by SplitMix64.
 class Random {
  public:
   explicit constexpr Random(std::uint64_t seed) {
@@ -40,7 +40,8 @@ class Random {
     return result;
   }
 
-  /// Uniform in 0 .. bound - 1, without bias; bound > 0. Rejects draws from the incomplete last interval.
+  /// Returns a uniform number in 0 .. bound - 1, without bias; requires bound > 0. Rejects draws from the
+  /// incomplete last interval.
   constexpr std::uint64_t below(std::uint64_t bound) {
     const std::uint64_t rejected = (0 - bound) % bound;  // 2^64 mod bound
     for (;;) {
@@ -49,10 +50,10 @@ class Random {
     }
   }
 
-  /// Uniform in [0, 1), a multiple of 2^-53.
+  /// Returns a uniform number in [0, 1), a multiple of 2^-53.
   constexpr double unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
-  /// Fisher-Yates.
+  /// Shuffles by the method of Fisher and Yates.
   template <typename T>
   constexpr void shuffle(std::span<T> items) {
     for (std::size_t left = items.size(); left > 1; --left) std::swap(items[left - 1], items[below(left)]);

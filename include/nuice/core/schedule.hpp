@@ -6,15 +6,15 @@
 //   transfer = src -> dst, carries one or more pieces
 //   piece    = byte range [offset, offset + bytes) of one message
 //
-// A transfer may have a path of the network (Topology::append_path()), if its sender can choose one.
+// A transfer may have a path of the network (Topology::append_path()), if its sender can choose paths.
 //
-// One type holds every plan: one phase without order (AC), whole messages in partial permutations (LP, RS_N,
-// ...), split messages (pieces of one message in several phases) and store-and-forward (a transfer whose ends
-// are not the message's). A phase is never empty. The order of transfers inside a phase is kept: a rank posts
-// its sends of the phase in this order.
+// This type holds every kind of plan: one phase without order (AC), whole messages in partial permutations
+// (LP, RS_N, ...), split messages (pieces of a message in several phases) and store-and-forward (transfers
+// that do not join the ends of their messages). No phase is empty. The order of transfers inside a phase is
+// kept: a rank posts its sends of the phase in this order.
 //
-// Memory: 24 bytes per piece; 8 more per piece if any begins at another offset than 0; 8 more per transfer if
-// any carries several pieces, and 8 more if any has a path.
+// Memory: 24 bytes per piece; 8 more per piece if a piece begins at another offset than 0; 8 more per
+// transfer if a transfer carries several pieces, and 8 more if a transfer has a path.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ struct Piece {
 
 class Schedule;
 
-/// The pieces of a transfer: a view into a Schedule that hands out pieces by value.
+/// The pieces of a transfer: a view into a Schedule that returns pieces by value.
 class Pieces {
  public:
   class Iterator {
@@ -72,12 +72,12 @@ class Pieces {
   std::size_t end_;
 };
 
-/// A view into a Schedule; valid as long as the schedule is neither changed nor moved.
+/// A transfer: a view into a Schedule, valid until the schedule is changed or moved.
 struct Transfer {
   Rank src;
   Rank dst;
   Pieces pieces;
-  std::int64_t path = no_path;  ///< no_path: the network's own route.
+  std::int64_t path = no_path;  ///< The number of the path; no_path: the network's own route.
   Bytes bytes() const;
 };
 
@@ -90,27 +90,27 @@ class Schedule {
   std::size_t num_transfers() const { return piece_end_.empty() ? pieces_.size() : piece_end_.size(); }
 
   std::size_t num_pieces() const { return pieces_.size(); }
-  /// Whether any transfer has a path.
+  /// Returns whether a transfer has a path.
   bool has_paths() const { return !path_.empty(); }
 
   Transfer transfer(std::size_t index) const;
-  /// The transfers of a phase, as a range of Transfer.
+  /// Returns the transfers of a phase, as a range of Transfer.
   auto transfers(PhaseId phase) const {
     return std::views::iota(phase_begin_[phase], phase_end(phase)) |
            std::views::transform([this](std::size_t i) { return transfer(i); });
   }
 
-  /// Makes room for this number of pieces in all. Never needed; saves time and memory.
+  /// Reserves memory for the total number of pieces. Optional; saves time and memory.
   void reserve(std::size_t num_pieces) { pieces_.reserve(num_pieces); }
-  /// Later transfers belong to a new phase. Does nothing while the present phase is empty.
+  /// Begins a new phase for the transfers added later. Does nothing if the current phase is empty.
   void begin_phase();
-  /// Throws Error invalid_argument for a transfer without pieces.
+  /// Adds a transfer to the current phase. Throws Error invalid_argument if it has no pieces.
   void add(Rank src, Rank dst, std::span<const Piece> pieces, std::int64_t path = no_path);
-  /// Adds the whole message, directly from its source to its destination.
+  /// Adds the whole message, sent directly from its source to its destination.
   void add_whole(const CommMatrix& matrix, MessageId id);
-  /// Every message whole and direct, message id in phase phase_of[id] < num_phases. Inside a phase transfers
-  /// are in the order of ids, that is by sender; phases without messages are left out. O(messages +
-  /// num_phases) time; in addition to the schedule 8 bytes per phase.
+  /// Makes a schedule of all messages, whole and direct, with message id in phase phase_of[id] < num_phases.
+  /// Inside a phase transfers are in the order of ids, and therefore of senders. Phases without messages are
+  /// left out. O(messages + num_phases) time, 8 bytes per phase in addition to the schedule.
   static Schedule of_whole_messages(const CommMatrix& matrix, std::span<const PhaseId> phase_of,
                                     PhaseId num_phases, std::span<const std::int64_t> paths = {});
 
@@ -121,7 +121,7 @@ class Schedule {
   struct StoredPiece {
     Bytes bytes;
     MessageId message;
-    Rank src;  // of the transfer
+    Rank src;  // source of the transfer
     Rank dst;
     friend bool operator==(const StoredPiece&, const StoredPiece&) = default;
   };
@@ -136,9 +136,9 @@ class Schedule {
   Rank num_ranks_;
   std::vector<std::size_t> phase_begin_;  // index of each phase's first transfer
   std::vector<StoredPiece> pieces_;       // by piece
-  std::vector<Bytes> offset_;             // by piece; empty while all are 0
-  std::vector<std::size_t> piece_end_;    // by transfer; empty while every transfer has one piece
-  std::vector<std::int64_t> path_;        // by transfer; empty while none has one
+  std::vector<Bytes> offset_;             // by piece; empty if all offsets are 0
+  std::vector<std::size_t> piece_end_;    // by transfer; empty if every transfer has one piece
+  std::vector<std::int64_t> path_;        // by transfer; empty if no transfer has a path
 };
 
 inline Piece Pieces::Iterator::operator*() const {
@@ -146,8 +146,8 @@ inline Piece Pieces::Iterator::operator*() const {
   return {part.message, schedule_->offset_.empty() ? 0 : schedule_->offset_[at_], part.bytes};
 }
 
-/// Sum over the phases of the largest transfer: the bytes that an execution waits for if phases do not
-/// overlap.
+/// Returns the sum over the phases of the largest transfer: the bytes for which an execution waits if phases
+/// do not overlap.
 Bytes phase_bytes(const Schedule& schedule);
 
 }  // namespace nuice

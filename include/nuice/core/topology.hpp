@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A network with static routing: which directed links a transfer from one rank to another crosses.
+// A network with static routing: it gives the directed links that a transfer from one rank to another
+// crosses.
 //
-// This is the interface that the checker, the schedulers and the simulator read; networks.hpp makes the networks.
-// A route is a function of (src, dst), computed on demand, so no memory grows with the square of the ranks.
+// The checker, the schedulers and the simulator use this interface; networks.hpp makes the networks.
+// A route is a function of (src, dst), computed when needed, so no memory grows with the square of the ranks.
 #pragma once
 
 #include <cstdint>
@@ -14,32 +15,34 @@
 
 namespace nuice {
 
-using LinkId = std::int32_t;  ///< 0 .. num_links - 1. A cable that carries both ways is two links.
+using LinkId =
+    std::int32_t;  ///< The id of a link, 0 .. num_links - 1. A cable for both directions is two links.
 
 inline constexpr LinkId no_link = -1;
 
-/// One direction of a cable. Vertices below num_ranks are ranks, the others are switches.
+/// One direction of a cable. Vertices below num_ranks are ranks; the other vertices are switches.
 struct Link {
   std::int32_t from;
   std::int32_t to;
-  /// The number of transfers that it carries at the same time at the full speed of a rank's port; above 0.
+  /// The number of transfers that the link carries at the same time at the full speed of a rank's port; above
+  /// 0.
   double capacity;
 
-  /// The number of transfers that may cross it in one phase without link contention: the integer part of the
-  /// capacity, but at least one, because a link slower than a port still carries its messages one by one.
+  /// Returns how many transfers may cross the link in one phase without link contention: the capacity,
+  /// rounded down, but at least one, because a link slower than a port still carries its messages one by one.
   std::int64_t slots() const {
     constexpr double most = std::numeric_limits<Rank>::max();
     return capacity < 2 ? 1 : static_cast<std::int64_t>(capacity < most ? capacity : most);
   }
 };
 
-/// A level of a tree of switches, the lowest first.
+/// A level of a tree of switches.
 struct TreeLevel {
-  Rank ranks;   ///< Number of ranks in a subtree of this level; rank r is in subtree r / ranks.
-  Rank cables;  ///< Number of cables upwards from each switch; 0 at the top.
+  Rank ranks;   ///< The number of ranks in a subtree of this level; rank r is in subtree r / ranks.
+  Rank cables;  ///< The number of upward cables of each switch; 0 at the top.
 };
 
-/// Immutable; several threads may call all functions at once.
+/// A network. It is immutable, so several threads may call all functions at once.
 class Topology {
  public:
   Topology() = default;
@@ -47,37 +50,37 @@ class Topology {
   Topology& operator=(const Topology&) = delete;
   virtual ~Topology() = default;
 
-  /// The name on the command line, "hypercube:6".
+  /// Returns the name, as on the command line: "hypercube:6".
   virtual std::string name() const = 0;
   virtual Rank num_ranks() const = 0;
   virtual LinkId num_links() const = 0;
-  /// Requires 0 <= id < num_links(). O(1), or O(levels) in trees.
+  /// Returns a link. Requires 0 <= id < num_links(). O(1), or O(levels) in trees.
   virtual Link link(LinkId id) const = 0;
 
   /// Appends the links that a transfer crosses, in order. Ports are not links: if a rank's only cable is as
-  /// fast as its port and leads to a switch, it is in no route. So routes of a crossbar are empty. Empty for
-  /// src == dst.
-  /// Requires 0 <= src, dst < num_ranks(). O(length of the route).
+  /// fast as its port and leads to a switch, it is not part of any route. Therefore the routes of a crossbar
+  /// are empty, and so is the route if src == dst. Requires 0 <= src, dst < num_ranks(). O(length of the
+  /// route).
   virtual void append_route(Rank src, Rank dst, std::vector<LinkId>& route) const = 0;
 
-  /// The number of paths from which path_coloring, or random or adaptive routing, chooses; at least 1.
-  /// O(levels).
+  /// Returns the number of paths from which path_coloring, or random or adaptive routing, chooses; at least
+  /// 1. O(levels).
   virtual std::int64_t num_paths(Rank /*src*/, Rank /*dst*/) const { return 1; }
-  /// As append_route(), by the path with this number, 0 to num_paths(src, dst) - 1. The route of
-  /// append_route() is one of the paths.
+  /// Appends the links of the path with this number, 0 .. num_paths(src, dst) - 1. The route of
+  /// append_route() is one of these paths.
   virtual void append_path(Rank src, Rank dst, std::int64_t /*path*/, std::vector<LinkId>& route) const {
     append_route(src, dst, route);
   }
-  /// As append_path(), or as append_route() if path is no_path. Throws Error mismatch for a path that does
+  /// Calls append_path(), or append_route() if path is no_path. Throws Error mismatch for a path that does
   /// not exist.
   void append_way(Rank src, Rank dst, std::int64_t path, std::vector<LinkId>& route) const;
 
-  /// The levels of a tree of this kind: every switch below the top has TreeLevel::cables cables upwards, each
-  /// to another switch, and the digits of a path, the lowest first, are the cables taken upwards. Empty for
-  /// other networks.
+  /// Returns the levels of a tree, the lowest first; empty for other networks. Every switch below the top has
+  /// TreeLevel::cables upward cables, each to a different switch. The digits of a path number, lowest first,
+  /// say which upward cables the path takes.
   virtual std::vector<TreeLevel> levels() const { return {}; }
 
-  /// For people: "rank 5", "switch 2" (the third one), or the name that a file gives.
+  /// Returns a name for messages: "rank 5", "switch 2" (the third one), or the name that a file gives.
   virtual std::string vertex_name(std::int32_t vertex) const;
 };
 

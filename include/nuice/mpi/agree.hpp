@@ -3,10 +3,10 @@
 //
 //   nuice::mpi::all_or_none(MPI_COMM_WORLD, [&] { memory.resize(as_much_as_this_rank_needs); });
 //
-// The step must not communicate: a rank that throws early would leave the others waiting in it. Errors of MPI
-// inside a collective operation are not covered, because the ranks can then no longer communicate: the
+// The step must not communicate: if one rank threw early, the others would wait for it in the step. Errors of
+// MPI inside a collective operation are not covered, because the ranks can then no longer communicate: the
 // communicator's error handler gets them, and if it returns, they are thrown as Error mpi.
-// Cost: one allreduce of an int; after a failure three more broadcasts.
+// Cost: one allreduce of an int; after a failure three broadcasts in addition.
 #pragma once
 
 #include <mpi.h>
@@ -18,7 +18,7 @@
 
 namespace nuice::mpi {
 
-/// The number of this rank, and the number of ranks.
+/// Returns the number of this rank in comm.
 inline Rank rank_in(MPI_Comm comm) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
@@ -31,18 +31,18 @@ inline Rank world_size() {
   return size;
 }
 
-/// Collective. Returns if no rank has an error; otherwise throws the error of the lowest such rank on all
-/// ranks.
+/// Collective. Returns if no rank has an error; otherwise all ranks throw the error of the lowest rank that
+/// has one.
 void agree(MPI_Comm comm, const Outcome& mine);
 
-/// Collective. Runs the step on every rank; if it throws on one, all ranks throw the same Error
+/// Collective. Runs the step on every rank. If it throws on one rank, all ranks throw the same Error
 /// (nuice/core/outcome.hpp).
 template <typename Step>
 void all_or_none(MPI_Comm comm, Step&& step) {
   agree(comm, attempt(rank_in(comm), std::forward<Step>(step)));
 }
 
-/// Collective. The same with a step of rank 0 alone.
+/// Collective. Runs the step on rank 0 only. If it throws, all ranks throw the same Error.
 template <typename Step>
 void on_rank_0(MPI_Comm comm, Step&& step) {
   all_or_none(comm, [&] {
@@ -50,10 +50,10 @@ void on_rank_0(MPI_Comm comm, Step&& step) {
   });
 }
 
-/// Collective. Returns rank 0's text on all ranks. At most 2^31 - 1 bytes.
+/// Collective. Returns the text of rank 0 on all ranks. At most 2^31 - 1 bytes.
 std::string text_of_rank_0(MPI_Comm comm, std::string text);
 
-/// Collective. The largest value of all ranks.
+/// Collective. Returns the largest value of all ranks.
 inline double max_over_ranks(double value, MPI_Comm comm = MPI_COMM_WORLD) {
   MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, comm);
   return value;

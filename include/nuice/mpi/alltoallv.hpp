@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exchanges with the arguments of MPI_Alltoallv_init and its relatives, planned once.
+// Exchanges with the arguments of MPI_Alltoallv_init and related functions, planned once.
 //
-//   auto x = nuice::mpi::alltoallv_init(comm, s, sc, sd, r, rc, rd);        // contiguous ranges; counts and displacements in elements
+//   // contiguous ranges; counts and displacements in elements
+//   auto x = nuice::mpi::alltoallv_init(comm, s, sc, sd, r, rc, rd);
 //   for (int i = 0; i < steps; ++i) x.start(), x.wait();
 //
-// Counts and displacements may be any integers of 32 or 64 bits. Blocks of zero elements are not messages.
+// Counts and displacements may be integers of 32 or 64 bits. Blocks of zero elements are not messages.
 // Arrival::index is the number of the block: the rank, or the position of the neighbour. The scheduler is
 // `auto` unless the options name another.
 //
-// Errors, the same on all ranks: invalid_argument for a negative count, blocks that overlap in the receive buffer (found for datatypes
-// without gaps), blocks outside of their range, a communicator without neighbours or an intercommunicator;
-// mismatch if a rank expects another number of bytes than is sent to it. The text names the rank or the pair.
-// Otherwise as Plan and Plan::bind_messages().
+// Errors, the same on all ranks: invalid_argument for a negative count, blocks that overlap in the receive
+// buffer (found for datatypes without gaps), blocks outside their range, a communicator without neighbours,
+// or an intercommunicator; mismatch if a rank expects a different number of bytes than is sent to it. The
+// text names the rank or the pair. Other errors are those of Plan and Plan::bind_messages().
 #pragma once
 
 #include <mpi.h>
@@ -43,7 +44,7 @@ class Integers {
 
   bool is_null() const { return data_ == nullptr; }
   std::size_t size() const { return size_; }
-  /// The bytes of the first `count` integers; requires count <= size().
+  /// Returns the bytes of the first `count` integers; requires count <= size().
   std::span<const std::byte> bytes(std::size_t count) const { return {data_, count * each_}; }
   std::int64_t operator[](std::size_t i) const {
     return each_ == sizeof(std::int32_t) ? at<std::int32_t>(i) : at<std::int64_t>(i);
@@ -62,45 +63,48 @@ class Integers {
   std::size_t each_ = sizeof(std::int32_t);
 };
 
-/// One side of such a call: block i has counts[i] elements and begins displs[i] elements behind data.
+/// The send or receive side of a call. Block i has counts[i] elements and begins displs[i] elements behind
+/// data.
 template <typename Data>
 struct Blocks {
   Data* data = nullptr;
   Integers counts = {};
   Integers displs = {};
-  /// One type for all blocks; empty: bytes.
+  /// The type of the elements of all blocks; if empty, elements are bytes.
   std::span<const MPI_Datatype> types = {};
-  /// As in MPI_Alltoallw: one type for each block, and displs in bytes.
+  /// Whether each block has its own type, and displs are in bytes, as in MPI_Alltoallw.
   bool each_has_a_type = false;
-  Bytes element_bytes = 1;  ///< Size of an element if there are no types.
-  Bytes room = max_bytes;   ///< Size of the buffer in bytes; max_bytes: not checked.
+  Bytes element_bytes = 1;  ///< The size of an element if there are no types.
+  Bytes room = max_bytes;   ///< The size of the buffer in bytes; max_bytes: not checked.
 };
 using SendBlocks = Blocks<const void>;
 using ReceiveBlocks = Blocks<void>;
 
-/// Instead of a send buffer: the contents of the receive buffer are sent, as with MPI_IN_PLACE.
+/// An argument that replaces the send buffer: the contents of the receive buffer are sent, as with
+/// MPI_IN_PLACE.
 struct InPlace {};
 inline constexpr InPlace in_place = {};
 
-/// Collective. As MPI_Alltoallv_init and MPI_Alltoallw_init: one block for each rank. The buffers must stay
-/// valid until Exchange::free(); all other arguments may be freed earlier.
+/// Collective. Replaces MPI_Alltoallv_init and MPI_Alltoallw_init, with one block for each rank. The buffers
+/// must stay valid until Exchange::free(); all other arguments may be freed earlier.
 Exchange alltoallv_init(MPI_Comm comm, const SendBlocks& send, const ReceiveBlocks& receive,
                         const PlanOptions& options = {});
 Exchange alltoallv_init(MPI_Comm comm, InPlace, const ReceiveBlocks& blocks, const PlanOptions& options = {});
-/// Collective. As MPI_Neighbor_alltoallv_init and MPI_Neighbor_alltoallw_init: one block for each neighbour of a communicator made by
-/// MPI_Cart_create, MPI_Graph_create or MPI_Dist_graph_create(_adjacent).
+/// Collective. Replaces MPI_Neighbor_alltoallv_init and MPI_Neighbor_alltoallw_init, with one block for each
+/// neighbour of a communicator made by MPI_Cart_create, MPI_Graph_create or MPI_Dist_graph_create(_adjacent).
 Exchange neighbor_alltoallv_init(MPI_Comm comm, const SendBlocks& send, const ReceiveBlocks& receive,
                                  const PlanOptions& options = {});
 
-// Collective. As MPI_Alltoallv, MPI_Alltoallw and their neighbourhood forms: the whole exchange, without init
-// and without a plan, so counts may differ in every call, on any ranks. The last 16 sets of arguments are
-// kept with the communicator; a call with one of them needs no set-up. Only the first call on a communicator
-// waits for ranks that have no message for this one. The options hosts and watchdog in NUICE_OPTIONS of rank
-// 0 apply.
-// Errors: in the first call as above. Later, errors of one rank reach the others while they wait, or in their next call; every call on
-// this communicator then fails with the same error. Buffers may be freed then: a rank that has failed waits
-// at most a second until its messages are read, and only a rank that was stopped meanwhile may still read
-// them. A rank that expects a message that is not sent waits as in MPI, unless there is a watchdog.
+// Collective. The functions below replace MPI_Alltoallv, MPI_Alltoallw and their neighbourhood forms. They
+// need neither init nor a plan, so counts may differ in every call, on any ranks. The last 16 different sets
+// of arguments are kept with the communicator; a call with one of these sets needs no set-up. Only the first
+// call on a communicator waits for ranks that have no message for this rank. The options hosts and watchdog
+// in NUICE_OPTIONS of rank 0 apply.
+// Errors: in the first call as for alltoallv_init(). Later, an error of one rank reaches the other ranks
+// while they wait, or in their next call; every later call on this communicator then fails with the same
+// error. Buffers may then be freed: a rank that has failed waits at most a second until its messages are
+// read, and only a rank that was stopped meanwhile may still read them. As in MPI, a rank waits for a message
+// that it expects but that is not sent, unless there is a watchdog.
 void alltoallv(MPI_Comm comm, const SendBlocks& send, const ReceiveBlocks& receive);
 void alltoallv(MPI_Comm comm, InPlace, const ReceiveBlocks& blocks);
 void neighbor_alltoallv(MPI_Comm comm, const SendBlocks& send, const ReceiveBlocks& receive);
@@ -112,7 +116,7 @@ template <typename Range>
 concept Counts = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
                  std::integral<std::ranges::range_value_t<Range>>;
 
-/// Blocks of a contiguous range, which must lie inside it. Elements are copied byte by byte.
+/// Describes the blocks of a contiguous range, which must lie inside it. Elements are copied byte by byte.
 template <Elements Range>
 SendBlocks send_blocks(const Range& range, const Counts auto& counts, const Counts auto& displs) {
   constexpr auto each = static_cast<Bytes>(sizeof(std::ranges::range_value_t<Range>));
@@ -132,7 +136,7 @@ ReceiveBlocks receive_blocks(Range&& range, const Counts auto& counts, const Cou
           .room = each * static_cast<Bytes>(std::ranges::size(range))};
 }
 
-/// Collective. The same with contiguous ranges of any elements that may be copied byte by byte.
+/// Collective. Calls alltoallv_init() with contiguous ranges of elements that may be copied byte by byte.
 template <Elements Send, Elements Receive>
 Exchange alltoallv_init(MPI_Comm comm, const Send& send, const Counts auto& send_counts,
                         const Counts auto& send_displs, Receive&& receive, const Counts auto& receive_counts,

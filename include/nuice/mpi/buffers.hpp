@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a plan is bound to, in addition to a buffer for each partner (SendBuffer, ReceiveBuffer).
+// Arrays, fields and messages to which a plan can be bound, instead of one buffer per partner (SendBuffer,
+// ReceiveBuffer).
 #pragma once
 
 #include <mpi.h>
@@ -12,11 +13,11 @@
 
 namespace nuice::mpi {
 
-/// One buffer for all partners: message i lies at data + offsets[i]. Without offsets the messages are
+/// One buffer for all partners. Message i lies at data + offsets[i]; without offsets the messages are
 /// contiguous, in the order of the partners.
 struct SendArray {
   const void* data = nullptr;
-  Bytes bytes = 0;  ///< Size of the buffer.
+  Bytes bytes = 0;  ///< The size of the buffer.
   std::span<const Bytes> offsets = {};
 };
 struct ReceiveArray {
@@ -26,8 +27,8 @@ struct ReceiveArray {
 };
 
 /// One of several fields. It has counts[i] elements of a datatype for partner i, beginning offsets[i]
-/// elements (extents of the type) behind data. Without offsets the elements are contiguous. The type may be
-/// any committed one, also a derived one.
+/// elements (extents of the type) behind data. Without offsets the elements are contiguous. The type must be
+/// committed and may be a derived type.
 struct SendField {
   const void* data = nullptr;
   MPI_Datatype type = MPI_DATATYPE_NULL;
@@ -41,8 +42,8 @@ struct ReceiveField {
   std::span<const std::int64_t> offsets = {};
 };
 
-/// `count` elements of a committed datatype for a rank, or from one. Both ends must agree on the bytes; types
-/// may differ as MPI allows.
+/// A message: `count` elements of a committed datatype for a rank, or from a rank. Both ends must agree on
+/// the number of bytes; types may differ as MPI allows.
 struct Outgoing {
   Rank to;
   const void* data;

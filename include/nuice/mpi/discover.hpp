@@ -4,8 +4,8 @@
 //   nuice::mpi::Discoverer discoverer(MPI_COMM_WORLD);
 //   std::vector<nuice::Partner> sources = discoverer.sources(destinations);   // as often as you like
 //
-// A Plan finds its sources itself; this is for programs that need no schedule, or make one in a distributed
-// way.
+// A Plan finds its sources itself. A Discoverer is for programs that need no schedule, or whose ranks make
+// one together.
 #pragma once
 
 #include <mpi.h>
@@ -19,36 +19,38 @@
 
 namespace nuice::mpi {
 
-/// The names of the methods to find the sources, in this order. All give the same result. n: ranks; m:
-/// messages of all ranks; d: messages of this rank.
+/// Returns the names of the methods that find the sources. All methods give the same result.
+/// n: ranks; m: messages of all ranks; d: messages of this rank.
 ///
-///   gather      every rank gathers all rows: one allgather and one allgatherv. O(n + m) time and memory
-///   count       a reduce-scatter of ones counts the incoming messages, which are then received from any
-///               source. O(n + d)
-///   consensus   nonblocking consensus, NBX (Hoefler, Siebert, Lumsdaine 2010): synchronous sends; a rank whose sends are all
-///               received enters MPI_Ibarrier and goes on receiving until that has completed. O(d) memory, O(d + log n) time
-///   am_count    as count, but active messages bring the entries (Generate_Recv, 004 fig. 1). O(n + d)
-///   am_quiesce  the same without the sum: quiescence shows that all have arrived. O(d) memory, and some
-///               reductions
+///   gather      Every rank gathers all rows: one allgather and one allgatherv. O(n + m) time and memory.
+///   count       A reduce-scatter of ones counts the incoming messages, which are then received from any
+///               source. O(n + d).
+///   consensus   Nonblocking consensus, NBX (Hoefler, Siebert, Lumsdaine 2010): sends are synchronous. When
+///   all
+///               sends of a rank are received, it enters MPI_Ibarrier, and receives until this barrier has
+///               completed. O(d) memory, O(d + log n) time.
+///   am_count    Like count, but active messages carry the entries (Generate_Recv, 004 fig. 1). O(n + d).
+///   am_quiesce  Like am_count without the sum: quiescence shows that all entries have arrived. O(d) memory,
+///               and some reductions.
 ///
-/// The last two need an endpoint for active messages: drs::mpi::World::sources takes all five. Here "auto" is
-/// count up to 1024 ranks and consensus beyond; for a World it is am_count.
+/// The methods am_count and am_quiesce need an endpoint for active messages: drs::mpi::World::sources accepts
+/// all five methods. Here "auto" is count up to 1024 ranks and consensus beyond; for a World it is am_count.
 std::vector<std::string_view> discovery_ways();
 
-/// Finds sources any number of times on one communicator.
+/// An object that finds sources any number of times on one communicator.
 class Discoverer {
  public:
-  /// Collective over parent, which is duplicated. Throws Error invalid_argument, state or mpi as Plan does.
+  /// Collective. Duplicates parent. Throws Error invalid_argument, state or mpi as Plan does.
   explicit Discoverer(MPI_Comm parent);
   Discoverer(Discoverer&&) noexcept;
   Discoverer& operator=(Discoverer&&) noexcept;
   ~Discoverer();
 
-  /// Collective. destinations: the ranks to which this rank sends, with their bytes, in any order; the rank itself and zero bytes
-  /// are allowed. Returns the ranks that send to this rank, with their bytes, by ascending rank, without
-  /// messages of zero bytes. `way` is the name of a method, equal on all ranks. Throws Error, the same on all
-  /// ranks: as Plan for wrong destinations, invalid_argument for an unknown method, not_applicable for a
-  /// method with active messages, mismatch for methods that differ.
+  /// Collective. Returns the ranks that send to this rank, with their bytes, by ascending rank, without
+  /// messages of zero bytes. destinations: the ranks to which this rank sends, with their bytes, in any
+  /// order; the rank itself and zero bytes are allowed. way: the name of a method, equal on all ranks. Throws
+  /// Error, the same on all ranks: as Plan for wrong destinations; invalid_argument for an unknown method;
+  /// not_applicable for a method with active messages; mismatch if methods differ.
   std::vector<Partner> sources(std::span<const Partner> destinations, std::string_view way = "auto");
 
  private:
@@ -56,7 +58,7 @@ class Discoverer {
   std::unique_ptr<State> state_;
 };
 
-/// Collective. The same for a single use: duplicates the communicator and frees it again.
+/// Collective. Finds the sources once: duplicates the communicator and frees the duplicate again.
 std::vector<Partner> discover(MPI_Comm comm, std::span<const Partner> destinations,
                               std::string_view way = "auto");
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Halos: each rank lists the entries of a distributed array that it works with. The messages are determined
-// and planned once; ghost values are then fetched, or contributions returned, any number of times. This is
-// the inspector / executor scheme on which paper 000 s.5 builds.
+// Halos: each rank lists the entries of a distributed array with which it works. The messages are determined
+// and planned once; afterwards ghost values can be fetched, or contributions returned, any number of times.
+// This is the inspector / executor scheme on which paper 000 s.5 builds.
 //
 //   auto ownership = nuice::mpi::Ownership::ranges({0, 250, 500, 1000});     // the owners of global indices
 //   nuice::mpi::Halo halo(MPI_COMM_WORLD, ownership, column_indices);        // inspector; collective
@@ -13,7 +13,7 @@
 // Effect, for every ghost entry k of every rank r, owned as entry i by rank s:
 //   gather:   ghosts[r][k] = owned[s][i]
 //   scatter:  owned[s][i] = op(... op(op(owned[s][i], ghosts[r1][k1]), ghosts[r2][k2]) ...), r1 < r2 < ...
-// The order of the ranks is fixed, so results do not depend on timing.
+// The order of the ranks is fixed, so that results do not depend on timing.
 //
 // Errors: "Collective" calls fail on all ranks of the communicator with the same Error, or on none.
 #pragma once
@@ -39,39 +39,44 @@ namespace nuice::mpi {
 /// A rank that needs some of this rank's entries, or owns some of its ghosts.
 struct HaloPartner {
   Rank rank;
-  std::span<const LocalIndex> entries;  ///< Local indices on this rank, in the order in which they travel.
+  /// The local indices on this rank, in the order in which they are sent.
+  std::span<const LocalIndex> entries;
 };
 
-/// A halo bound to arrays: after every start() one wait(), or test() until it returns true. Nothing in start,
-/// test and wait allocates memory. Between start() and completion only owned values of a gather and ghost
-/// values of a scatter may be read, and nothing may be changed. The exception: a scatter changes owned values
-/// only inside the test() or wait() that completes it, so the program may change them until then.
+/// A halo bound to arrays. After every start() the program must call wait(), or test() until it returns true.
+/// start, test and wait allocate no memory. Between start() and completion the program may only read the
+/// owned values of a gather and the ghost values of a scatter, and may change nothing. There is one
+/// exception: a scatter changes owned values only inside the test() or wait() that completes it, so the
+/// program may change them before.
 class HaloExchange {
  public:
   HaloExchange(HaloExchange&&) noexcept;
   HaloExchange& operator=(HaloExchange&&) noexcept;
-  /// An active exchange is completed first, like Exchange.
+  /// Completes an active exchange, then frees it.
   ~HaloExchange();
 
-  /// All ranks of the halo must call it; it does not wait for them. Throws Error state if it is already
-  /// active or was freed.
+  /// Starts the exchange. All ranks of the halo must call it; it does not wait for other ranks. Throws Error
+  /// state if the exchange is already active or was freed.
   void start();
-  /// As Exchange::start(stream): values in GPU memory are read after the earlier work on the stream.
+  /// Starts an exchange of GPU memory, as Exchange::start(stream): values are read after the earlier work on
+  /// the stream.
   void start(void* stream);
-  /// Makes progress; true when this rank's part is complete. Throws Error state without a start().
+  /// Makes progress. Returns true if this rank's part is complete. Throws Error state without a start().
   bool test();
-  /// Returns when this rank's part is complete. Throws Error state without a start(), mpi for MPI's own errors.
+  /// Waits until this rank's part is complete. Throws Error state without a start(), mpi for errors of MPI.
   void wait();
-  /// As Exchange::wait(stream): later work on the stream finds the values.
+  /// Waits as Exchange::wait(stream): later work on the stream finds the values.
   void wait(void* stream);
-  /// Started, and not yet known to be complete. Throws Error state after free().
+  /// Returns whether the exchange is active: started, and not yet known to be complete. Throws Error state
+  /// after free().
   bool is_under_way() const;
-  /// Collective, without waiting for other ranks. Throws Error state while it is active.
+  /// Frees the exchange. Collective, but does not wait for other ranks. Throws Error state while it is
+  /// active.
   void free();
-  /// Statistics of the plan that carries it. Throws Error state after free().
+  /// Returns statistics of the plan that carries the exchange. Throws Error state after free().
   const PlanInfo& info() const;
-  /// The largest relative error that rounding for transport adds to a value: unit_roundoff() of the fields'
-  /// wires. Throws as info().
+  /// Returns the largest relative error that rounding for transport adds to a value: unit_roundoff() of the
+  /// fields' wires. Throws as info().
   double wire_roundoff() const;
 
  private:
@@ -85,16 +90,16 @@ class HaloExchange {
 /// The ghost entries of this rank, their owners, and the ranks that need this rank's entries.
 class Halo {
  public:
-  /// Collective over parent, which is duplicated. needed: global indices that this rank works with, in any
-  /// order; duplicates are allowed, and owned indices are not ghosts.
+  /// Collective. Duplicates parent, finds the ghosts' owners, and makes the plan. needed: the global indices
+  /// with which this rank works, in any order; duplicates are allowed, and owned indices are not ghosts.
   /// entry_bytes: the bytes per entry for which messages are planned. The plan serves both directions and
-  /// fields of any size; give the size that travels most often, because some schedulers, "auto" among them,
+  /// fields of any size; give the size that is sent most often, because some schedulers, including "auto",
   /// use it.
-  /// Cost: O(needed log needed) on each rank, a plan (see Plan; two if PlanOptions::topology names a network), one exchange
-  /// of 8 bytes per ghost; with Ownership::list three exchanges more.
+  /// Cost: O(needed log needed) on each rank, a plan (see Plan; two plans if PlanOptions::topology names a
+  /// network), and one exchange of 8 bytes per ghost; with Ownership::list three exchanges more.
   /// Throws Error, the same on all ranks, naming rank and index at fault:
-  ///   invalid_argument  a needed index that no rank owns or that is out of range; an index owned twice; ranges
-  ///                     that descend or are not one per rank; entry_bytes below 1; what Plan throws for the options
+  ///   invalid_argument  a needed index that no rank owns or that is out of range; an index owned twice;
+  ///                     ranges that descend or are not one per rank; entry_bytes below 1; errors of options
   ///   mismatch          ownership that differs between ranks: another kind, other ranges, or a function that
   ///                     assigns to a rank an index that it does not list; options or entry_bytes that differ
   ///   limit             2^31 entries and more on one rank
@@ -102,45 +107,50 @@ class Halo {
        const PlanOptions& options = {}, Bytes entry_bytes = sizeof(double));
   Halo(Halo&&) noexcept;
   Halo& operator=(Halo&&) noexcept;
-  ~Halo();  ///< Exchanges that are still bound stay usable.
+  ~Halo();  ///< Frees the halo. Bound exchanges stay usable.
 
   // Not collective.
 
   LocalIndex num_owned() const;
   LocalIndex num_ghosts() const;
-  /// Owned entries and ghosts together, for an array that holds both: owned first.
+  /// Returns the number of owned entries and ghosts together, for an array that holds both, owned entries
+  /// first.
   std::size_t num_entries() const;
-  /// Global indices of the ghosts, sorted by owner, then by index.
+  /// Returns the global indices of the ghosts, sorted by owner, then by index.
   std::span<const GlobalIndex> ghosts() const;
-  /// 0 .. num_owned() - 1 for an owned entry, num_owned() + k for ghost k. O(log entries).
-  /// Throws Error invalid_argument for an index that is neither.
+  /// Returns 0 .. num_owned() - 1 for an owned entry, num_owned() + k for ghost k. O(log entries). Throws
+  /// Error invalid_argument for an index that is neither owned nor a ghost.
   LocalIndex local_index(GlobalIndex index) const;
-  /// By ascending rank. The spans are valid as long as the halo exists.
+  /// Returns the ranks that own this rank's ghosts, ascending. The spans are valid as long as the halo
+  /// exists.
   std::vector<HaloPartner> owners() const;
   std::vector<HaloPartner> needers() const;
 
   // Collective.
 
-  /// The communication matrix of a gather with this many bytes per entry, on all ranks: for the planner and
-  /// for nuice-bench.
+  /// Returns the communication matrix of a gather with this many bytes per entry, on all ranks: for the
+  /// planner and for nuice-bench.
   CommMatrix matrix(Bytes entry_bytes) const;
 
-  /// Returns if no rank has an error and all have the same value, which is 0 or more. Otherwise throws that
-  /// error, or mismatch with `what`, the meaning of the values. Cost: one allreduce of three numbers.
+  /// Returns if no rank has an error and all ranks have the same value, which is 0 or more. Otherwise throws
+  /// the error of a rank, or mismatch with `what`, the meaning of the values. Cost: one allreduce of three
+  /// numbers.
   void agree(const Outcome& wrong, std::int64_t value, const std::string& what) const;
 
-  /// For a layer above NUICE that finds an error in this rank's arrays: call it while the other ranks call
-  /// any bind. All ranks throw this error, whose text then begins with this rank's name.
+  /// Makes a bind() of the other ranks fail. A layer above NUICE that finds an error in this rank's arrays
+  /// calls it while the other ranks call bind_gather() or bind_scatter(). All ranks throw this error, whose
+  /// text then begins with this rank's name.
   [[noreturn]] void refuse(const Error& why) const;
 
-  /// Fetches ghost values; the memory must stay valid until HaloExchange::free().
-  /// Throws Error, the same on all ranks: invalid_argument for a field with too few values for its entries or
-  /// fewer than one component; mismatch if the ranks' bytes per entry differ; otherwise as Plan::bind().
+  /// Binds arrays to fetch ghost values. The memory must stay valid until HaloExchange::free(). Throws Error,
+  /// the same on all ranks: invalid_argument for a field with too few values for its entries or fewer than
+  /// one component; mismatch if the ranks' bytes per entry differ; otherwise as Plan::bind().
   HaloExchange bind_gather(std::span<const GatherField> fields);
-  /// Returns contributions: combines ghost values into the owned entries that they stand for.
+  /// Binds arrays to return contributions, which combines ghost values into the owned entries for which they
+  /// stand.
   HaloExchange bind_scatter(std::span<const ScatterField> fields);
 
-  /// One array for the owned values and one for the ghosts.
+  /// Binds one array of owned values and one array of ghosts.
   template <FieldRange Owned, FieldRange Ghosts>
   HaloExchange bind_gather(const Owned& owned, Ghosts&& ghosts, int components = 1, Wire wire = Wire::as_is) {
     const GatherField field = gather_field(owned, ghosts, components, wire);
@@ -153,7 +163,7 @@ class Halo {
     return bind_scatter(std::span(&field, 1));
   }
 
-  /// One array for both, the owned values first: num_entries() * components values.
+  /// Binds one array of num_entries() * components values, the owned values first.
   template <FieldRange Values>
   HaloExchange bind_gather(Values&& values, int components = 1) {
     const auto [owned, ghosts] = split(std::span(values), components);
@@ -167,7 +177,8 @@ class Halo {
 
  private:
   struct State;
-  /// A span that is too short stays too short, so that bind reports it.
+  /// Splits an array into owned values and ghosts. A span that is too short stays too short, so that bind
+  /// reports it.
   template <typename Value>
   std::pair<std::span<Value>, std::span<Value>> split(std::span<Value> values, int components) const {
     const std::size_t width = components > 0 ? static_cast<std::size_t>(components) : 0;

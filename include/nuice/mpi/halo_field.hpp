@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrays as a halo sees them: values of owned entries, values of ghost entries, a fixed number of components per entry.
+// The arrays of a halo: values of owned entries, values of ghosts, and a fixed number of components per
+// entry.
 //
 //   owned[i * components + c]   component c of owned entry i      0 <= i < halo.num_owned()
 //   ghosts[k * components + c]  component c of ghost entry k      0 <= k < halo.num_ghosts()
@@ -16,20 +17,21 @@
 
 namespace nuice::mpi {
 
-using GlobalIndex = std::int64_t;  ///< Index of an entry across all ranks.
-using LocalIndex = std::int32_t;   ///< Index of an entry on one rank: owned entries first, then the ghosts.
+using GlobalIndex = std::int64_t;  ///< The index of an entry across all ranks.
+/// The index of an entry on one rank: owned entries first, then the ghosts.
+using LocalIndex = std::int32_t;
 
-/// How the values of a field travel. The other wires than as_is are for doubles, which are rounded before
-/// they are sent and become doubles again on arrival; contributions are added as doubles.
+/// How the values of a field are sent. float32 and bfloat16 are for doubles, which are rounded before they
+/// are sent and become doubles again on arrival; contributions are added as doubles.
 enum class Wire {
-  as_is,     ///< Every bit arrives.
-  float32,   ///< Half of the bytes; relative error at most 2^-24, and infinite above 3.4e38.
-  bfloat16,  ///< A quarter; relative error at most 2^-8, the range of float32.
+  as_is,     ///< Unchanged.
+  float32,   ///< In half the bytes: relative error at most 2^-24, infinite above 3.4e38.
+  bfloat16,  ///< In a quarter of the bytes: relative error at most 2^-8, the range of float32.
 };
-/// The relative error of a wire; 0 for as_is.
+/// Returns the largest relative error of a wire; 0 for as_is.
 double unit_roundoff(Wire wire);
 
-/// One array of a gather: owned values are read, ghost values are written. Made by gather_field().
+/// An array of a gather, made by gather_field(): owned values are read, ghost values are written.
 struct GatherField {
   const std::byte* owned;
   std::size_t owned_bytes;
@@ -39,11 +41,12 @@ struct GatherField {
   Wire wire = Wire::as_is;
 };
 
-/// owned[entries[j]] = op(owned[entries[j]], incoming[j]) for ascending j, per component.
+/// A function that computes owned[entries[j]] = op(owned[entries[j]], incoming[j]) for ascending j, per
+/// component.
 using CombineEntries = void (*)(std::byte* owned, const std::byte* incoming,
                                 std::span<const LocalIndex> entries, int components);
 
-/// One array of a scatter: ghost values are read and combined into owned values. Made by scatter_field().
+/// An array of a scatter, made by scatter_field(): ghost values are read and combined into owned values.
 struct ScatterField {
   const std::byte* ghosts;
   std::size_t ghost_bytes;
@@ -53,7 +56,7 @@ struct ScatterField {
   int components;
   CombineEntries combine;
   Wire wire = Wire::as_is;
-  /// Whether order and grouping change the result by rounding only. Contributions of a host may then be
+  /// Whether order and grouping change the result by rounding only. If so, contributions of a host may be
   /// combined before they reach the owner.
   bool any_order = false;
 };
@@ -71,13 +74,13 @@ concept FieldOperation =
       { op(a, b) } -> std::convertible_to<Value>;
     };
 
-/// Wire::as_is where values are not doubles.
+/// Returns `wire` for doubles, and Wire::as_is for other values.
 template <typename Value>
 Wire wire_of(Wire wire) {
   return std::same_as<Value, double> ? wire : Wire::as_is;
 }
 
-/// wire applies to doubles; other values travel unchanged.
+/// Makes a GatherField. `wire` applies to doubles; other values are sent unchanged.
 template <FieldRange Owned, FieldRange Ghosts>
   requires std::same_as<std::ranges::range_value_t<Owned>, std::ranges::range_value_t<Ghosts>>
 GatherField gather_field(const Owned& owned, Ghosts&& ghosts, int components = 1, Wire wire = Wire::as_is) {
@@ -93,7 +96,7 @@ GatherField gather_field(const Owned& owned, Ghosts&& ghosts, int components = 1
 template <typename Value, typename Op>
 void combine_entries(std::byte* owned, const std::byte* incoming, std::span<const LocalIndex> entries,
                      int components) {
-  // Field after field lies in the incoming message, so its values need not be aligned: hence memcpy.
+  // The fields of a message follow each other without gaps, so values need not be aligned: hence memcpy.
   const auto width = static_cast<std::size_t>(components);
   for (const LocalIndex entry : entries) {
     std::byte* const at = owned + static_cast<std::size_t>(entry) * width * sizeof(Value);
@@ -108,7 +111,8 @@ void combine_entries(std::byte* owned, const std::byte* incoming, std::span<cons
   }
 }
 
-/// True for operations of the standard library. A program's own operation is assumed to need its order.
+/// Whether an operation may be applied in any order: true for operations of the standard library. A program's
+/// own operation is assumed to need its order.
 template <typename Op>
 inline constexpr bool works_in_any_order = false;
 template <typename T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which rank owns which entry of a distributed array, for halos (halo.hpp).
+// Says which rank owns which entry of a distributed array, for halos (halo.hpp).
 #pragma once
 
 #include <functional>
@@ -11,22 +11,23 @@
 
 namespace nuice::mpi {
 
-/// Which rank owns which global index. All ranks use the same kind. An owned entry's local index is its place
-/// among this rank's owned entries.
+/// The owners of all global indices. All ranks must use the same kind of ownership. The local index of an
+/// owned entry is its position among this rank's owned entries.
 class Ownership {
  public:
-  /// Rank r owns begins[r] .. begins[r + 1] - 1. begins has num_ranks + 1 numbers, equal on all ranks. A
-  /// look-up takes O(log ranks).
+  /// Says that rank r owns begins[r] .. begins[r + 1] - 1. begins has num_ranks + 1 numbers, equal on all
+  /// ranks. A look-up takes O(log ranks).
   static Ownership ranges(std::vector<GlobalIndex> begins);
-  /// Global index g belongs to owners[g], which is equal on all ranks (a mesh partition). This rank's entries
-  /// have ascending global indices. A look-up takes O(1); every rank needs memory for all indices.
+  /// Says that global index g belongs to owners[g], which is equal on all ranks (a mesh partition). This
+  /// rank's entries have ascending global indices. A look-up takes O(1); every rank needs memory for all
+  /// indices.
   static Ownership array(std::vector<Rank> owners);
-  /// This rank's entry i has the global index owned[i]; owner(g) is the rank that owns g, by the same rule on
-  /// all ranks.
+  /// Says that this rank's entry i has the global index owned[i], and that owner(g) is the rank that owns g.
+  /// The function must give the same result on all ranks.
   static Ownership function(std::vector<GlobalIndex> owned, std::function<Rank(GlobalIndex)> owner);
-  /// This rank's entry i has the global index owned[i]; no rank needs to know the other owners. A directory,
-  /// distributed over the ranks by hashing, finds the owners: a few exchanges of 16 bytes per owned and per
-  /// needed index.
+  /// Says that this rank's entry i has the global index owned[i]; no rank needs to know the other owners. A
+  /// directory, distributed over the ranks by hashing, finds the owners: a few exchanges of 16 bytes per
+  /// owned and per needed index.
   static Ownership list(std::vector<GlobalIndex> owned);
 
  private:

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waiting for several exchanges of any kind, in any order: as MPI_Waitall, MPI_Waitany and MPI_Testsome.
+// Functions that wait for several exchanges of any kind, in any order, like MPI_Waitall, MPI_Waitany and
+// MPI_Testsome.
 //
-//   nuice::mpi::waitall(x, y, ghosts);                     // each an Exchange or HaloExchange; those that
-//   are not active are skipped
-//   nuice::mpi::waitall(exchanges);                        // a range of them, or of pointers
+//   // each an Exchange or a HaloExchange; exchanges that are not active are skipped
+//   nuice::mpi::waitall(x, y, ghosts);
+//   nuice::mpi::waitall(exchanges);    // a range of exchanges, or of pointers to exchanges
 //   while (const auto which = nuice::mpi::waitany(exchanges)) use(*which);
 //
-// Errors: as wait(), for the first exchange that fails; the others are not affected.
+// Errors: as wait(), for the first exchange that fails; the other exchanges are not affected.
 #pragma once
 
 #include <concepts>
@@ -47,7 +48,7 @@ void until(Look&& look) {
     if (looks % looks_per_yield == 0) std::this_thread::yield();
 }
 
-/// Tests the exchange if it is active. True if it is complete or was not active.
+/// Tests the exchange if it is active. Returns true if it is complete or was not active.
 template <typename Type>
 bool is_over(Type& element) {
   auto& exchange = exchange_in(element);
@@ -56,7 +57,7 @@ bool is_over(Type& element) {
 
 }  // namespace several
 
-/// The positions of the active exchanges that are now complete. Does not wait.
+/// Tests all active exchanges without waiting, and returns the positions of those that are now complete.
 template <several::RangeOfWaitables Range>
 std::vector<std::size_t> testsome(Range&& exchanges) {
   std::vector<std::size_t> done;
@@ -68,7 +69,7 @@ std::vector<std::size_t> testsome(Range&& exchanges) {
   return done;
 }
 
-/// Returns when all active exchanges are complete.
+/// Waits until all active exchanges are complete.
 template <several::RangeOfWaitables Range>
 void waitall(Range&& exchanges) {
   several::until([&] {
@@ -83,7 +84,8 @@ void waitall(Exchanges&... exchanges) {
   several::until([&] { return (... & static_cast<int>(several::is_over(exchanges))) != 0; });
 }
 
-/// Waits until one of the active exchanges is complete, and returns its position; nothing if none was active.
+/// Waits until one of the active exchanges is complete, and returns its position; nothing if no exchange was
+/// active.
 template <several::RangeOfWaitables Range>
 std::optional<std::size_t> waitany(Range&& exchanges) {
   std::optional<std::size_t> done;

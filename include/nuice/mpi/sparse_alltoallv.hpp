@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages that their receivers do not expect: each rank lists destinations and data, and gets its messages
-// with their senders.
+// Messages that their receivers do not expect: each rank lists destinations and data, and gets the messages
+// sent to it with their senders.
 //
 //   const nuice::mpi::Received received = nuice::mpi::sparse_alltoallv(comm, messages);
 //   for (std::size_t i = 0; i < received.sources.size(); ++i)
 //     use(received.sources[i].rank, received.message<double>(i));
 //
-// Inside a host messages of up to 32 KiB go through shared memory. Between hosts MPI carries short messages
-// at once, and long ones when their receivers know their sizes. The first call attaches the necessary state
-// to the communicator.
+// Inside a host, messages of up to 32 KiB use shared memory. Between hosts MPI sends short messages at once,
+// and long messages when their receivers know their sizes. The first call attaches the necessary state to the
+// communicator.
 #pragma once
 
 #include <mpi.h>
@@ -22,11 +22,11 @@
 
 namespace nuice::mpi {
 
-/// The messages that other ranks have sent.
+/// The messages that other ranks have sent to this rank.
 struct Received {
-  std::vector<Partner> sources;       ///< By ascending rank; several messages of one rank are in its order.
-  std::vector<Bytes> offsets;         ///< Offset of each message in data.
-  std::unique_ptr<std::byte[]> data;  ///< The messages, each at a multiple of 16 bytes.
+  std::vector<Partner> sources;       ///< The senders, ascending; messages of one rank are in its order.
+  std::vector<Bytes> offsets;         ///< The offset of each message in data.
+  std::unique_ptr<std::byte[]> data;  ///< All messages, each at a multiple of 16 bytes.
 
   template <typename Value = std::byte>
   std::span<const Value> message(std::size_t i) const {
@@ -35,9 +35,10 @@ struct Received {
   }
 };
 
-/// Collective over comm. sends: any messages, also to the rank itself and several to one rank; empty ones are
-/// not sent. Returns when this rank's send buffers may be overwritten and all its messages have arrived.
-/// Cost: about one message time per message, and between hosts one sum over the ranks.
+/// Collective. Sends messages and returns the messages sent to this rank. sends: any messages, also to the
+/// rank itself and several to one rank; empty messages are not sent. Returns when this rank's send buffers
+/// may be overwritten and all its messages have arrived. Cost: about one message time per message, and
+/// between hosts one sum over the ranks.
 /// Throws Error, the same on all ranks: invalid_argument for a rank outside the communicator, a negative
 /// count, a null datatype, or a communicator that Plan refuses; limit; mpi.
 Received sparse_alltoallv(MPI_Comm comm, std::span<const Outgoing> sends);

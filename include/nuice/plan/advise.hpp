@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The adviser: which scheduler and executor suit a matrix, a machine and a number of reuses, and why not the others
+// The adviser: says which scheduler and executor suit a matrix, a machine and a number of uses, and why the
+// other candidates do not
 // (000 s.4.1 and s.7).
 //
 //   const Advice advice = advise(matrix, find_machine("ethernet-10g"), {.reuse = 1000});
 //   advice.choice().name()          // "coloring:async"
-//   advice.sentence                 // why, in words; to_text(advice) has a line for every candidate
+//   advice.sentence                 // the reason; to_text(advice) has a line for every candidate
 //   const Schedule plan = advised_schedule(matrix, machine, advice);
 //
-// A candidate costs  total_s = planning_s / reuse + exchange_s  (S / R + C, 000 s.7); the least total wins. Two ways to
-// predict C: a rule in closed form from the degrees and sizes of the matrix, and the simulators. How many
-// candidates are simulated is decided by counted work, never by a clock: the same arguments give the same
-// advice, in every run and on every rank. docs/explanation/advise.md says how it chooses, and how good that
-// is.
+// A candidate costs  total_s = planning_s / reuse + exchange_s  (S / R + C, 000 s.7); the adviser chooses the
+// candidate with the least total.
+// C is predicted in two ways: by a rule in closed form from the degrees and sizes of the matrix, or by
+// simulation. How many
+// candidates are simulated depends on counted work, never on a clock: the same arguments give the same
+// advice, in every run and on every rank. docs/explanation/advise.md describes the choice and how good it is.
 #pragma once
 
 #include <cstddef>
@@ -30,54 +32,57 @@
 
 namespace nuice {
 
-/// How an exchange time was predicted. Later kinds are better and cost more.
+/// How an exchange time was predicted. Later enumerators are more accurate and cost more.
 enum class Prediction {
   rule,        ///< In closed form from degrees and sizes; no schedule was made.
   simulation,  ///< The schedule was made and simulated.
 };
 
 std::string_view prediction_name(Prediction prediction);
-/// By name ("rule"). Throws Error invalid_argument that lists the known names.
+/// Returns the prediction with that name ("rule"). Throws Error invalid_argument, which lists the known
+/// names.
 Prediction find_prediction(std::string_view name);
 
 struct AdviceOptions {
-  /// R: how often the plan will be used. At least 1.
+  /// The number of uses of the plan, R. At least 1.
   std::uint64_t reuse = 100;
-  /// "SCHEDULER:EXECUTOR", or "SCHEDULER" for the executor that suits the machine: names of
-  /// nuice::executors(). Executors without a schedule have a fixed first part ("drs_n:handshake"). Empty:
-  /// all_candidates(machine).
+  /// The candidates: "SCHEDULER:EXECUTOR", or "SCHEDULER" for the executor that suits the machine. Executors
+  /// are names of nuice::executors(). An executor that needs no schedule has a fixed first part
+  /// ("drs_n:handshake"). Empty: all_candidates(machine).
   std::vector<std::string> candidates = {};
-  std::uint64_t seed = 0;  ///< Seed of schedulers and of drs_n.
-  /// Predict all candidates by the rule or by simulation, whatever it costs. Without it the work is bounded:
-  /// see budget_s.
+  std::uint64_t seed = 0;  ///< The seed of schedulers and of drs_n.
+  /// If given, predicts all candidates by the rule or by simulation, at any cost. Otherwise budget_s bounds
+  /// the work.
   std::optional<Prediction> predict_by = std::nullopt;
-  /// The time that deciding may take, estimated from counted work. By default half of reuse times the
+  /// The time that the decision may take, estimated from counted work. By default half of reuse times the
   /// predicted exchange time, but at least 0.1 ms (making a plan takes about as long) and at most 3 s.
   std::optional<double> budget_s = std::nullopt;
-  /// The relative error of the machine's description; it widens Candidate::uncertainty. Nine of ten times
-  /// that the papers print for the CM-5 differ from the simulated ones by less than the default
+  /// The relative error of the machine's description; it widens Candidate::uncertainty. The default is so
+  /// large that nine of ten times that the papers print for the CM-5 differ less from the simulated times
   /// (papers/docs/reproduce.md).
   double machine_uncertainty = 0.18;
 };
 
-/// The prediction for one scheduler with one executor. Times in seconds.
+/// The prediction for one scheduler with one executor. All times are in seconds.
 struct Candidate {
   std::string scheduler;
   std::string executor;
   bool applicable = true;
   Prediction predicted_by = Prediction::rule;
-  PhaseId phases = 0;     ///< Predicted by the rule: expected; otherwise those of the schedule. 0: none
-                          ///< (drs_n).
-  Bytes phase_bytes = 0;  ///< Sum over the phases of the largest transfer; expected or counted, as phases.
-  double planning_s =
-      0;  ///< S: making and checking the schedule once, counted, at the machine's speed of planning.
-  double exchange_s = 0;  ///< C.
+  /// The number of phases: expected if predicted by the rule, otherwise that of the schedule. 0 for drs_n,
+  /// which has no phases.
+  PhaseId phases = 0;
+  /// The sum over the phases of the largest transfer; expected or counted, like `phases`.
+  Bytes phase_bytes = 0;
+  /// The time to make and check the schedule once, S: counted work at the speed at which the machine plans.
+  double planning_s = 0;
+  double exchange_s = 0;  ///< The exchange time, C.
   double total_s = 0;     ///< S / R + C.
-  double to_bound = 0;    ///< exchange_s over Advice::bound_s; 0 without a bound.
-  double uncertainty =
-      0;  ///< Relative error of exchange_s: in nine cases of ten the time is within exchange_s * (1 +-
-          ///< uncertainty).
-  /// Why it is not the choice, or not applicable, in one sentence; empty for the choice.
+  double to_bound = 0;    ///< exchange_s divided by Advice::bound_s; 0 if there is no bound.
+  /// The relative error of exchange_s: in nine of ten cases the time is within exchange_s * (1 +-
+  /// uncertainty).
+  double uncertainty = 0;
+  /// One sentence that says why this candidate is not chosen or not applicable; empty for the choice.
   std::string why_not = {};
 
   std::string name() const { return scheduler + ":" + executor; }
@@ -91,54 +96,57 @@ struct Advice {
   Bytes total_bytes = 0;
   std::uint64_t reuse = 1;
   std::uint64_t seed = 0;
-  double port_bound_s = 0;  ///< No execution is faster.
-  double link_bound_s = 0;  ///< No direct execution is faster; 0 if routes have no links.
-  double bound_s = 0;       ///< The larger one.
+  double port_bound_s = 0;  ///< A lower bound on the time of any execution.
+  double link_bound_s = 0;  ///< A lower bound on the time of direct executions; 0 if routes have no links.
+  double bound_s = 0;       ///< The larger of both bounds.
 
-  /// Settings of the schedules, in addition to the seed: a plan must use the same.
+  /// The phase cost and prefer_pairs of the schedules. A plan must use the same settings and the same seed.
   Bytes phase_cost_bytes = default_phase_cost_bytes;
   bool prefer_pairs = false;
 
-  /// The choice first, then the other applicable candidates by total_s (unsimulated ones by its upper end), then the
-  /// inapplicable ones in the given order.
+  /// All candidates: first the choice, then the other applicable candidates by ascending total_s, then the
+  /// inapplicable candidates in the given order. A candidate that was not simulated is sorted by the upper
+  /// limit of its total_s.
   std::vector<Candidate> candidates;
-  /// How the choice and its nearest rivals were predicted, and the time this took. budget_s is 0 if
-  /// predict_by was given.
+  /// How the choice and its nearest rivals were predicted.
   Prediction decided_by = Prediction::rule;
-  double deciding_s = 0;  ///< Estimated from counted work, as planning_s is.
+  double deciding_s = 0;  ///< The time of the decision, estimated from counted work like planning_s.
+  /// The time that the decision was allowed to take; 0 if predict_by was given.
   double budget_s = 0;
-  /// The choice and the reason, in words; it says so if a better decision would have cost more than it could
+  /// The choice and its reason. The sentence says so if a better decision would have cost more than it could
   /// gain.
   std::string sentence;
-  /// The choice's schedule if deciding has made it; otherwise null.
+  /// The schedule of the choice if the decision has made it; otherwise null.
   std::shared_ptr<const Schedule> schedule = nullptr;
 
   const Candidate& choice() const { return candidates.front(); }
-  /// The number of first candidates whose uncertainty ranges overlap the choice's, including the choice.
+  /// Returns how many candidates at the front have an uncertainty range that overlaps the range of the
+  /// choice; the choice counts.
   std::size_t num_contenders() const;
 };
 
-/// The candidates that NUICE can simulate on the machine: link-free schedulers only if it has links, drs_n
-/// only if it has active messages.
+/// Returns the candidates that NUICE can simulate on the machine: link-free schedulers only if it has links,
+/// drs_n only if it has active messages.
 std::vector<std::string> all_candidates(const Machine& machine);
 
-/// The candidates that plans on MPI can carry out: executors with on_mpi.
+/// Returns the candidates that plans on MPI can carry out, whose executors have on_mpi set.
 std::vector<std::string> mpi_candidates(const Machine& machine);
 
-/// Throws Error invalid_argument for an unknown scheduler or executor, an executor that does not suit the
-/// scheduler, or an option out of range (all before any work); mismatch if the machine has fewer ranks than
-/// the matrix; not_applicable if no candidate is applicable, with the reason of the first.
+/// Chooses a candidate. Throws Error invalid_argument for an unknown scheduler or executor, an executor that
+/// does not suit the scheduler, or an option out of range, all before any work; mismatch if the machine has
+/// fewer ranks than the matrix; not_applicable if no candidate is applicable, with the reason of the first.
 Advice advise(const CommMatrix& matrix, const Machine& machine, const AdviceOptions& options = {});
 
-/// The choice's schedule, made again if deciding has not made it. Empty for drs_n. Throws Error as make_schedule().
+/// Returns the schedule of the choice, and makes it if the decision has not. Empty for drs_n. Throws Error as
+/// make_schedule().
 Schedule advised_schedule(const CommMatrix& matrix, const Machine& machine, const Advice& advice);
 
-/// A table of all candidates with the reasons, for people.
+/// Returns a readable table of all candidates with the reasons.
 std::string to_text(const Advice& advice);
-/// One JSON object with everything but the schedule; docs/explanation/advise.md lists the keys.
+/// Returns one JSON object with everything but the schedule; docs/explanation/advise.md lists the keys.
 std::string to_json(const Advice& advice);
 
-/// S, the time to make and check a schedule, estimated from the matrix alone: 10 ns each time that planning
+/// Estimates S, the time to make and check a schedule, from the matrix alone: 10 ns each time that planning
 /// looks at a message. Throws Error invalid_argument for an unknown scheduler.
 double planning_cost_s(const CommMatrix& matrix, std::string_view scheduler,
                        const Topology* topology = nullptr);

@@ -3,12 +3,12 @@
 // that hold a packet back until the next buffer has room (InfiniBand, Slingshot, RoCE with PFC). Packets
 // block each other here, whereas simulate() shares links as a fluid.
 //
-//   const PacketRun run = simulate_packets(matrix, schedule, find_machine("ib-hdr-fattree"), {.executor = "depend"});
+//   const Machine machine = find_machine("ib-hdr-fattree");
+//   const PacketRun run = simulate_packets(matrix, schedule, machine, {.executor = "depend"});
 //   run.seconds / run.bound_s
 //
-// Time advances in slots; a slot is the time of a packet on a link. Deterministic: the same arguments give
-// the same result.
-// docs/reference/machines.md has the model, what it leaves out, and what it was checked against.
+// Time advances in slots; a slot is the time of a packet on a link. The same arguments give the same result.
+// docs/reference/machines.md describes the model, what it leaves out, and how it was validated.
 #pragma once
 
 #include <cstdint>
@@ -28,55 +28,55 @@ namespace nuice {
 /// How a switch stores the packets that arrive over a cable. Real switches lie between the two.
 enum class Queueing : std::uint8_t {
   fifo,  ///< In one queue: a packet whose output is busy blocks all packets behind it.
-  voq,   ///< In a queue for every output, all in one buffer.
+  voq,   ///< In one buffer with a queue for every output.
 };
 
-/// "fifo", "voq". By name: throws Error invalid_argument that lists the known ones.
+/// The names "fifo" and "voq". find_queueing() throws Error invalid_argument, which lists the known names.
 std::string_view queueing_name(Queueing queueing);
 Queueing find_queueing(std::string_view name);
 
 struct PacketOptions {
-  std::string executor{default_executor};  ///< A name of executors(), of one that needs a schedule.
+  std::string executor{default_executor};  ///< A name of executors(); the executor must need a schedule.
   Queueing queueing = Queueing::fifo;
-  std::optional<Routing> routing =
-      std::nullopt;         ///< Instead of the machine's routing. Paths of the schedule take precedence.
-  Bytes packet_bytes = 0;   ///< Data per packet; 0: the machine's packet_payload, or 4096 if it has none.
-  int buffer_packets = 32;  ///< At every input of a switch, for each virtual lane. At least 1.
-  std::uint64_t seed = 0;   ///< Seed of the random paths.
-  /// Executor depend: a receiver notifies when this number of bytes is left.
+  /// The routing, instead of the machine's. Paths of the schedule take precedence.
+  std::optional<Routing> routing = std::nullopt;
+  /// Data bytes of a packet; 0: packet_payload of the machine, or 4096 if that is 0.
+  Bytes packet_bytes = 0;
+  int buffer_packets = 32;  ///< Buffer size, in packets, per switch input and virtual lane. At least 1.
+  std::uint64_t seed = 0;   ///< The seed of the random paths.
+  /// For the executor depend: a receiver notifies when this number of bytes is left.
   Bytes early_bytes = default_early_bytes;
 };
 
 struct PacketRun {
-  double seconds = 0;           ///< When the last rank has its last message.
+  double seconds = 0;           ///< The time until the last rank has its last message.
   double slot_s = 0;            ///< The time of a packet on a link.
-  double slots = 0;             ///< Time until the last packet has arrived.
-  double port_bound_slots = 0;  ///< Packets of the busiest port.
-  double link_bound_slots =
-      0;                      ///< Packets of the busiest link divided by its capacity, on the paths taken; 0
-                              ///< without links.
-  std::uint64_t packets = 0;  ///< Each is delivered once.
-  std::uint64_t packet_hops = 0;      ///< Over ports and links.
-  int virtual_lanes = 1;              ///< The number that keeps the routes free of deadlock.
-  std::vector<double> arrived_slots;  ///< By transfer: when its last packet arrived.
-  std::vector<Bytes> delivered;       ///< By message: bytes that arrived at its destination.
+  double slots = 0;             ///< The time until the last packet has arrived, in slots.
+  double port_bound_slots = 0;  ///< The number of packets of the busiest port.
+  /// The number of packets of the busiest link, on the paths taken, divided by its capacity; 0 without links.
+  double link_bound_slots = 0;
+  std::uint64_t packets = 0;          ///< The number of packets, each delivered once.
+  std::uint64_t packet_hops = 0;      ///< The number of ports and links that all packets crossed.
+  int virtual_lanes = 1;              ///< The number of virtual lanes that keeps the routes free of deadlock.
+  std::vector<double> arrived_slots;  ///< For each transfer, the time when its last packet arrived.
+  std::vector<Bytes> delivered;       ///< For each message, the bytes that arrived at its destination.
 
   double bound_slots() const {
     return port_bound_slots > link_bound_slots ? port_bound_slots : link_bound_slots;
   }
 };
 
-/// Runs a schedule. Throws Error invalid_argument as require_valid(machine), for an executor that is unknown or takes no
-/// schedule, and for options out of range; not_applicable for circuits and for ports that do not send and receive at the
-/// same time; mismatch as simulate(); state if ranks would
-/// wait for each other forever; limit above 2^31 packets in buffers or a message above 2^32 - 1 packets.
-/// Cost: 50 to 100 ns per packet and hop (bench/run.py packets); memory 12 bytes per packet that buffers hold.
+/// Simulates a schedule. Throws Error invalid_argument as require_valid(machine), for an executor that is
+/// unknown or takes no schedule, and for options out of range; not_applicable for circuits and for ports that
+/// cannot send and receive at the same time; mismatch as simulate(); state if ranks would wait for each other
+/// forever; limit for more than 2^31 packets in buffers or a message of more than 2^32 - 1 packets.
+/// Cost: 50 to 100 ns per packet and hop (bench/run.py packets), and 12 bytes per packet that buffers hold.
 PacketRun simulate_packets(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
                            const PacketOptions& options = {});
 
-/// The share of its slots in which a port of a saturated switch delivers a packet: every input always has
-/// packets, for outputs drawn uniformly (Karol, Hluchyj and Morgan 1987). Throws Error invalid_argument for
-/// fewer than 1 port or slot.
+/// Returns the share of slots in which an output of a saturated switch delivers a packet, if every input
+/// always has packets for outputs drawn uniformly (Karol, Hluchyj and Morgan 1987). Throws Error
+/// invalid_argument for fewer than 1 port or slot.
 double switch_throughput(int ports, Queueing queueing, int slots = 20000, std::uint64_t seed = 1);
 
 }  // namespace nuice

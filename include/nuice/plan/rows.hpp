@@ -2,9 +2,9 @@
 // Registry entries (rows) from a shared object: schedulers and executors that this library was built without.
 //
 //   extern "C" void nuice_add_rows(nuice::Rows& rows) { rows.add(my_scheduler); }   // in the shared object
-//   load_rows("./my_rows.so");                                                      // in the program, on all ranks
+//   load_rows("./my_rows.so");            // in the program, on all ranks
 //
-// A shared object runs with all rights of the program that loads it: load none that you do not trust.
+// A shared object has all rights of the program that loads it, so load only objects that you trust.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,12 @@
 
 namespace nuice {
 
-/// The registries of the program, to which nuice_add_rows() adds its entries, however program and shared
+/// The registries of the program. nuice_add_rows() adds its entries to them, no matter how program and shared
 /// object were linked.
 class Rows {
  public:
-  /// Throw Error as add_scheduler() and add_executor() do, and mismatch for an object built with headers of another version.
+  /// Adds an entry. Throws Error as add_scheduler() and add_executor(), and mismatch if the object was built
+  /// with headers of another version.
   void add(const Scheduler& row) { add_scheduler_row(row, sizeof row); }
   void add(const Executor& row) { add_executor_row(row, sizeof row); }
 
@@ -32,8 +33,8 @@ class Rows {
 };
 
 /// Loads the shared object at `path` until the program ends, and lets its nuice_add_rows() add entries. Call
-/// it on all ranks, before the first plan. Throws Error io if it cannot be loaded, invalid_argument if it has
-/// no such function, and the errors of Rows::add(); entries added before an error stay.
+/// it on all ranks, before the first plan. Throws Error io if the object cannot be loaded, invalid_argument
+/// if it has no such function, and the errors of Rows::add(). Entries added before an error remain.
 void load_rows(const std::string& path);
 
 }  // namespace nuice

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command `nuice`. Exit codes: 0 done, 1 a plan or an exchange is wrong, 2 bad input or a result that
+"""The command `nuice`. Exit codes: 0 success, 1 a plan or an exchange is wrong, 2 bad input or a result that
 could not be written, 130 interrupted.
 
 With --json, stdout gets exactly one JSON object, also on errors: {"error": {"code": ..., "message": ...}}.
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(str(error), error.code, as_json)
     except _wrong_usage() as error:
         return _fail(_usage_text(error), "invalid_argument", as_json)
-    except (BrokenPipeError, SystemExit):  # our output's reader has gone (rich exits then): not our error
+    except (BrokenPipeError, SystemExit):  # the reader has ended, which is no error
         _give_up_stdout()
         return 0
     except MemoryError:
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _wrong_usage() -> type[typer.TyperException]:
-    """Wrong options or arguments. Before 0.29 (Spack's) Typer left them to click."""
+    """Returns the error type for wrong options. Typer before 0.29 (in Spack) raises that of click."""
     import typer
 
     if hasattr(typer, "TyperException"):
@@ -62,8 +62,9 @@ def _wrong_usage() -> type[typer.TyperException]:
 
 
 def _usage_text(error: typer.TyperException) -> str:
-    """The text of a usage error: the fault, the meaning of a missing option, and the command whose --help
-    explains it."""
+    """Returns the text of a usage error: the fault, the meaning of a missing option, and the command whose
+    --help explains it.
+    """
     message = (error.format_message() or "a command is missing").rstrip(".")
     context = getattr(error, "ctx", None)
     missing = getattr(error, "param", None) if message.startswith("Missing") else None
@@ -75,7 +76,9 @@ def _usage_text(error: typer.TyperException) -> str:
 
 
 def _have_streams() -> bool:
-    """False if stdout is closed: results would be lost, and files opened later would take its descriptor."""
+    """Returns False if stdout is closed: results would be lost, and files opened later would get its
+    descriptor.
+    """
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(descriptor)
@@ -112,5 +115,5 @@ def _give_up_stdout_if_full() -> None:
 
 
 def _give_up_stdout() -> None:
-    """Discards unwritten output that cannot be written, because Python would report it at exit."""
+    """Discards output that cannot be written, because Python would otherwise report it at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

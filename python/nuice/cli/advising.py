@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice advise: which scheduler and executor, and why not the others; maps of the fastest."""
+"""nuice advise: which scheduler and executor suit a matrix, and why the others do not; maps of the fastest
+candidate.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from ..simulation import machine_for
 from . import output
 from .options import AsJson, Plot, RanksPerHost, Seed, names_in, whole_number
 
-PATIENCE_S = 3.0  # for an answer to a person; plans decide for half the time of their exchanges at most
+PATIENCE_S = 3.0  # for interactive use; plans spend at most half the time of their exchanges
 
 
 def advise(
@@ -67,10 +69,10 @@ def advise(
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> int:
-    """Choose a schedule: predict its cost, and say why not the others. Least planning / R + exchange time
-    wins.
+    """Choose a schedule: predict the cost of every candidate, and say why the others are not chosen. The
+    least planning / R + exchange time wins.
 
-    With --map the candidates are AC, LP, RS_N and RS_NL unless --candidates says otherwise, every cell is
+    With --map the candidates are AC, LP, RS_N and RS_NL unless --candidates names others. Every cell is
     simulated, and a table shows up to how many messages per rank CGM (RS_N) beats LP, by 003 s.5.1 and by
     NUICE.
     """

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The commands, put together. One file per group; each reads its input, calls the package, and reports."""
+"""Puts the commands together. Each group has a file; each command reads its input, calls the package, and
+reports.
+"""
 
 from __future__ import annotations
 
@@ -108,9 +110,9 @@ _GROUPS = (
 )
 for command_group in _GROUPS:
     command_group.register(app)
-# Commands of other packages, as those of papers: modules with register(app).
+# Commands of other packages, such as papers: modules with register(app).
 for entry in entry_points(group="nuice.commands"):
     try:
         entry.load().register(app)
-    except Exception as error:  # whatever another package raises: our own commands work without it
+    except Exception as error:  # the commands of NUICE work whatever another package raises
         print(f"nuice: the commands of {entry.value} cannot be loaded: {error}", file=sys.stderr)

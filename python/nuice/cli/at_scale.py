@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice plan-at-scale: a plan made by up to a million ranks, each of which knows its own messages only."""
+"""nuice plan-at-scale: a plan of up to a million ranks, each of which knows only its own messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from . import output
 from .options import AsJson, Plot, Seed, names_in, whole_number
 
 MOST_RANKS = 2**24
-FEWEST_DRAWN = 2**10  # ranks, in the picture
+FEWEST_DRAWN = 2**10  # the least number of ranks in the picture
 
 
 def plan_at_scale(
@@ -45,11 +45,11 @@ def plan_at_scale(
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> int:
-    """Plan without a matrix: every rank knows its own messages only. All ranks run in this process.
+    """Plan without a matrix: every rank knows only its own messages. All ranks run in this process.
 
-    The code is what Planning::distributed runs over MPI. Rounds, messages, memory and phases are counted; the
+    The code is that of Planning::distributed on MPI. Rounds, messages, memory and phases are counted; the
     times of machines are modelled by LogGP. 2^20 ranks with 64 messages each take minutes and 5 GB. --plot
-    draws phases and time for fewer ranks too. Exit code 1 if a plan is wrong.
+    also draws phases and time for fewer ranks. Exit code 1 if a plan is wrong.
     """
     machines = [_core.find_machine(name) for name in names_in("--machine", machine)]
 
@@ -75,7 +75,7 @@ def plan_at_scale(
 
 @contextlib.contextmanager
 def _progress(num_ranks: int) -> Iterator[Callable[[str, float], None]]:
-    """A bar on stderr, if that is a terminal."""
+    """Shows a progress bar on stderr if that is a terminal."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     with Progress(

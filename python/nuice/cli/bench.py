@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs nuice-bench under mpiexec and reads what it measured."""
+"""Runs nuice-bench under mpiexec and reads its results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ TIME_LIMIT_S = 300
 
 
 def find_program(name: str) -> str:
-    """Next to this Python, where `make build` puts it, or else on PATH; otherwise raises Error io."""
+    """Finds a program next to this Python, where `make build` puts it, or on PATH; otherwise raises Error
+    io.
+    """
     own = Path(sys.executable).parent / name
     found = str(own) if os.access(own, os.X_OK) else shutil.which(name)
     if found is None:
@@ -37,9 +39,9 @@ def run_bench(
     start: Sequence[str] = (),
     more: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
-    """One record per method, as nuice-bench --json prints them. Raises Error mpi if the run fails.
+    """Returns one record per method, as nuice-bench --json prints them. Raises Error mpi if the run fails.
 
-    start: the command that starts nuice-bench instead of mpiexec -n num_ranks; more: further options of
+    start: the command that starts nuice-bench, instead of mpiexec -n num_ranks. more: further options of
     nuice-bench.
     """
     problem = ["--matrix", str(matrix_file), "--seed", str(seed), "--batch", str(batch), *more]
@@ -54,7 +56,7 @@ def run_broadcast_bench(
     root: int = 0,
     group: Sequence[int] | None = None,
 ) -> list[dict[str, Any]]:
-    """Likewise for a broadcast to all ranks, or to a group."""
+    """Runs a broadcast to all ranks, or to a group, and returns records as run_bench()."""
     problem = ["--broadcast", str(num_bytes), "--root", str(root)]
     if group is not None:
         problem += ["--group", ",".join(map(str, group))]
@@ -102,8 +104,9 @@ def _run(command: list[str]) -> tuple[str, str, int]:
 
 
 def environment() -> dict[str, str]:
-    """This process's environment; Open MPI may start more ranks than cores and, in a container, run as
-    root."""
+    """Returns this process's environment, changed so that Open MPI may start more ranks than cores and, in
+    a container, run as root.
+    """
     environment = dict(os.environ)
     environment.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")  # version 4
     environment.setdefault("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe")  # version 5

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice check: is a plan right for a matrix?"""
+"""nuice check: whether a plan is right for a matrix."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def check(
     A plan that claims link_free names its network. With --topology it must be link_free on that network,
     whatever it claims.
 
-    Exit code 0 if the plan is right, 1 if not (the first violation is named), 2 for bad input, such as a plan
-    that was made for another matrix.
+    Exit code 0 if the plan is right, 1 if it is wrong (the first violation is named), 2 for bad input, such
+    as a plan that was made for another matrix.
     """
     plan = load_plan(plan_file, _core.load_matrix_market(file), topology)
     result = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice compare: what every scheduler makes of a matrix."""
+"""nuice compare: the schedules of all schedulers for a matrix."""
 
 from __future__ import annotations
 

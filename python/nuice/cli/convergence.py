@@ -82,7 +82,7 @@ def _records(file: Path) -> list[dict[str, Any]]:
 
 
 def _runs(by: list[str], seconds: list[float]) -> list[dict[str, Any]]:
-    """Exchanges in a row by the same method."""
+    """Groups consecutive exchanges by the same method."""
     runs = []
     for name, group in groupby(enumerate(by), key=lambda each: each[1]):
         numbers = [i for i, _ in group]

@@ -27,7 +27,7 @@ METHODS = ("auto", "ac", "lp", "rs_n", "coloring", "alltoallv", "neighbor")
 MPI_NAMES = {"alltoallv": "MPI_Alltoallv", "neighbor": "MPI_Neighbor_alltoallv"}
 TIMELINE_SCHEDULERS = ("lp", "rs_n", "coloring")
 COMPARE_REPEAT = 21
-NETWORK_SCALE = 8  # factor of the length of messages between hosts: a point has 8 KiB, not 1
+NETWORK_SCALE = 8  # factor of message lengths between hosts: a point has 8 KiB instead of 1 KiB
 NETWORK_REPS = 11
 
 
@@ -76,7 +76,7 @@ class Progress:
 
     @contextmanager
     def step(self, name: str) -> Iterator[list[str]]:
-        """The body appends the step's outcome to the list; it is shown when the step ends."""
+        """Runs a step. The body appends its outcome to the list, which is shown when the step ends."""
         outcome: list[str] = []
         begin = time.perf_counter()
         with self._console.status(f"{name} ..."):
@@ -140,7 +140,7 @@ def _measure(progress: Progress, parts: int, reps: int, seed: int, out: Path) ->
 
 
 def _measure_on_hosts(progress: Progress, matrix: CommMatrix, out: Path) -> dict[str, Any]:
-    """What there was to see, or {"left_out": why}."""
+    """Returns the measurements between emulated hosts, or {"left_out": why}."""
     from ..plots import draw_network, save_figure
 
     if reason := demo_network.why_not(matrix.num_ranks):
@@ -239,8 +239,8 @@ def _times_table(methods: list[dict[str, Any]]) -> Any:
 
 
 def _findings(summary: dict[str, Any]) -> list[str]:
-    """What was found, in sentences made of the figures."""
-    # Those to which the bounds apply: one transfer at a time, and no message forwarded by others.
+    """Returns the findings in sentences, with their figures."""
+    # The bounds apply to schedules with one transfer at a time and without forwarded messages.
     bounded = {"direct", "one_port"}
     one_port = [s for s in summary["schedulers"] if s["applicable"] and bounded <= set(s["guarantees"])]
     fewest = min(s["phases"] for s in one_port)

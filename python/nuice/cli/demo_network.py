@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The second half of nuice demo: the same exchange between hosts with ports, by MPI as installed, by MPI with
-two settings, and by nuice."""
+"""The second part of nuice demo: the same exchange between hosts with ports, by MPI as installed, by MPI
+with two settings, and by NUICE.
+"""
 
 from __future__ import annotations
 
@@ -21,23 +22,23 @@ from .bench import find_program, run_bench
 MPI_METHODS = ("alltoallv", "neighbor", "isend", "persistent")
 METHODS = (*MPI_METHODS, "auto")
 RATE_BYTES_PER_S = 50_000_000 // 8
-# What an administrator would try first: small receive buffers, and no rendezvous (docs/will-it-help.md).
+# Settings that an administrator would try first: small receive buffers, no rendezvous (docs/will-it-help.md).
 SETTINGS = {
     "OMPI_MCA_btl_tcp_rcvbuf": "4096",
     "OMPI_MCA_btl_tcp_eager_limit": "1048576",
     "OMPI_MCA_btl_tcp_rndv_eager_limit": "1048576",
     "OMPI_MCA_btl_tcp_max_send_size": "2097152",
 }
-NETWORK = ("--rate", "50mbit", "--queue", "32k")  # a port, and the queue of the switch in front of it
-# Rounds that are not counted: windows are tuned in them. A round has two exchanges of each method, one of
-# which settles the network.
+NETWORK = ("--rate", "50mbit", "--queue", "32k")  # rate of a port, queue of the switch in front of it
+# Rounds that are not counted, because windows are still tuned.
+# A round has two exchanges of each method; the first lets the network settle.
 LEARNING = 7
 TIMEOUT_S = 150
-MAX_HOSTS = 16  # more of them and this machine's cores are what is measured
+MAX_HOSTS = 16  # with more hosts the cores of this machine are the bottleneck
 
 
 def why_not(parts: int) -> str:
-    """Empty where the network can be made; otherwise the reason."""
+    """Returns why the network cannot be made; empty if it can."""
     if parts > MAX_HOSTS:
         return f"{parts} hosts are more than this machine can emulate; the limit is {MAX_HOSTS}"
     try:
@@ -49,14 +50,14 @@ def why_not(parts: int) -> str:
 
 
 def network_matrix(halo: CommMatrix, scale: int) -> CommMatrix:
-    """The same partners with messages `scale` times as long."""
+    """Returns a matrix with the same partners and messages `scale` times as long."""
     src, dst, size = halo.entries()
     return CommMatrix.from_arrays(halo.num_ranks, src, dst, size * scale)
 
 
 def exchange_on_hosts(matrix: CommMatrix, reps: int, out: Path) -> dict[str, Any]:
-    """All METHODS interleaved on a network of one host per rank, then MPI's own with SETTINGS. Writes
-    network.mtx and network.json to `out`.
+    """Runs all METHODS, interleaved, on a network of one host per rank, then MPI's own methods with SETTINGS.
+    Writes network.mtx and network.json to `out`.
 
     Raises Error mpi if the run fails.
     """
@@ -77,7 +78,9 @@ def exchange_on_hosts(matrix: CommMatrix, reps: int, out: Path) -> dict[str, Any
 
 
 def _with_settings(once: Sequence[str], num_ranks: int, matrix: Path, reps: int) -> list[dict[str, Any]]:
-    """MPI's own methods with SETTINGS; an empty list if this MPI does not have these settings."""
+    """Runs MPI's own methods with SETTINGS; returns an empty list if this MPI does not have these
+    settings.
+    """
     start = [*once, "env", *(f"{name}={value}" for name, value in SETTINGS.items())]
     more = ["--settle", "1", "--warmup", "2"]
     records = run_bench(num_ranks, matrix, MPI_METHODS, reps, start=start, more=more)
@@ -92,7 +95,7 @@ def summarize(
     ports: dict[str, Any],
     with_settings: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
-    """The data of the pictures and of the closing text: times in seconds, segments per exchange."""
+    """Returns the data of the pictures and of the closing text: times in seconds, segments per exchange."""
     bound_s = _core.lower_bounds(matrix).max_port_bytes / RATE_BYTES_PER_S
     methods = [_method(record, ports) for record in records if not record["refused"]]
     best = min((m for m in methods if m["mpi"]), key=lambda m: m["median_s"])
@@ -132,14 +135,14 @@ def _method(record: dict[str, Any], ports: dict[str, Any]) -> dict[str, Any]:
         "times_s": times,
         "median_s": median,
         "sent_again": record["tcp_segments_sent_again"],
-        "typical": lane,  # the repetition that is drawn
+        "typical": lane,  # the repetition for the picture
         "busiest_port_share": busiest_share(lane, ports),
         "verified": record["verified"],
     }
 
 
 def busiest_share(lane: dict[str, float], ports: dict[str, Any]) -> float:
-    """The busiest port's time at full speed, as a share of the time of an exchange."""
+    """Returns the busiest port's time at full speed, as a share of the time of an exchange."""
     end_s = lane["begin_s"] + lane["seconds"]
     inside = [
         row for at, row in zip(ports["at_s"], ports["bytes"], strict=True) if lane["begin_s"] <= at <= end_s
@@ -151,7 +154,7 @@ def busiest_share(lane: dict[str, float], ports: dict[str, Any]) -> float:
 
 
 def closing_words(network: dict[str, Any], num_cores: int) -> list[str]:
-    """How much was gained, why, and what to try next."""
+    """Returns how much was gained, why, and what to try next."""
     best = next(m for m in network["methods"] if m["method"] == network["best_mpi"])
     auto = next(m for m in network["methods"] if not m["mpi"])
     factor = network["times_faster"]

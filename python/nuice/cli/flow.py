@@ -49,7 +49,7 @@ def mesh(
             import scipy.io
 
             matrix = flows.stiffness_matrix(made)
-            with matrix_file.open("wb") as stream:  # given a name, SciPy would add an ending
+            with matrix_file.open("wb") as stream:  # with a name, SciPy would add an ending
                 scipy.io.mmwrite(stream, matrix, comment="nuice mesh", symmetry="symmetric", precision=17)
             result["rows"] = matrix.shape[0]
     output.report(

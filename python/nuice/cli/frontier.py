@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice frontier: between fewest phases and fewest bytes."""
+"""nuice frontier: the best schedules from fewest phases to fewest bytes."""
 
 from __future__ import annotations
 

@@ -82,8 +82,9 @@ def _write(imported: Imported, folder: Path, iterations: int, as_json: bool) -> 
 
 
 def _write_one(exchange: Exchange, folder: Path, name: str, iterations: int) -> dict[str, Any]:
-    """Matrices of the run and of one exchange and, if pairs sent at different frequencies, of each class of
-    pairs."""
+    """Writes the matrices of the run and of one exchange. If pairs sent at different frequencies, also
+    writes a matrix of each class of pairs.
+    """
     place = exchange.site or "the whole program"
     of_what = f"{iterations} exchanges" if iterations else "the mean message of every pair"
     matrices = {

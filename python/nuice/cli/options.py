@@ -14,7 +14,7 @@ from ..errors import Error
 
 
 def whole_number(low: int, high: int) -> Callable[[str], int]:
-    """A parser for numbers whose limits would only clutter the help text."""
+    """Returns a parser for numbers whose limits would only clutter the help text."""
 
     def parse(text: str | int) -> int:
         try:
@@ -29,7 +29,7 @@ def whole_number(low: int, high: int) -> Callable[[str], int]:
 
 
 def names_in(option: str, text: str) -> list[str]:
-    """The names between the commas, at least one."""
+    """Returns the names between the commas, at least one."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
         raise Error(f"{option} '{text}': no name in it")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How results are shown: one JSON object for programs, or plain text and tables for people."""
+"""Shows results: one JSON object for programs, or plain text and tables for people."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
-WIDTH_WITHOUT_TERMINAL = 240  # enough for every table: nothing is folded or cut in a pipe
+WIDTH_WITHOUT_TERMINAL = 240  # enough for every table, so that nothing is folded or cut in a pipe
 
 
 def report(as_json: bool, result: Mapping[str, Any], text: Callable[[Console], None]) -> None:
@@ -23,12 +23,14 @@ def report(as_json: bool, result: Mapping[str, Any], text: Callable[[Console], N
 
 
 def console(to_stderr: bool = False) -> Console:
-    """No colours without a terminal; and no markup, which a file name could look like."""
+    """Returns a console without colours if there is no terminal, and without markup, for which a file name
+    could be mistaken.
+    """
     from rich.console import Console
 
     class Quiet(Console):
         def on_broken_pipe(self) -> None:
-            raise BrokenPipeError  # main() knows what to do; rich would exit with 1
+            raise BrokenPipeError  # main() handles it; rich would exit with 1
 
     stream = sys.stderr if to_stderr else sys.stdout
     width = None if stream.isatty() else WIDTH_WITHOUT_TERMINAL
@@ -38,7 +40,7 @@ def console(to_stderr: bool = False) -> Console:
 def table(
     columns: Iterable[str], rows: Iterable[Iterable[str]], left: int = 1, title: str | None = None
 ) -> Any:
-    """A table whose first `left` columns are text and whose others are numbers."""
+    """Returns a table whose first `left` columns are text and whose other columns are numbers."""
     from rich import box
     from rich.table import Table
 
@@ -51,7 +53,7 @@ def table(
 
 
 def pairs(values: Mapping[str, str]) -> Any:
-    """Names and values, aligned."""
+    """Returns names and values, aligned."""
     from rich.table import Table
 
     grid = Table.grid(padding=(0, 3))
@@ -61,7 +63,7 @@ def pairs(values: Mapping[str, str]) -> Any:
 
 
 def size_text(count: float) -> str:
-    """1536 -> "1.5 KiB"."""
+    """Returns the size as text: 1536 -> "1.5 KiB"."""
     for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB"):
         if abs(count) < 1024:
             return f"{count:.4g} {unit}"
@@ -70,7 +72,7 @@ def size_text(count: float) -> str:
 
 
 def time_text(seconds: float) -> str:
-    """0.00015 -> "150 us"."""
+    """Returns the time as text: 0.00015 -> "150 us"."""
     for factor, unit in ((1e9, "ns"), (1e6, "us"), (1e3, "ms")):
         if seconds * factor < 999.5:
             return f"{seconds * factor:.3g} {unit}"
@@ -82,7 +84,7 @@ def ratio_text(ratio: float | None) -> str:
 
 
 def link_lines(figures: Mapping[str, Any]) -> dict[str, str]:
-    """What a network adds to a plan's figures; nothing without one."""
+    """Returns the figures that a network adds to those of a plan; nothing without a network."""
     if "topology" not in figures:
         return {}
     return {

@@ -34,8 +34,8 @@ def plan(
 ) -> int:
     """Plan an exchange: make a schedule for a matrix, check it, and show how far it is from the bounds.
 
-    Schedulers that promise link_free need a network (--topology); for the others it only adds figures of its
-    links. Rank i of the matrix is rank i of the network.
+    Schedulers that guarantee link_free need a network (--topology). For other schedulers a network only adds
+    figures of its links. Rank i of the matrix is rank i of the network.
 
     The picture shows the phases as a timeline: which rank sends to which, and how long a phase lasts if every
     rank has one port.

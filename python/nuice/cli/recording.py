@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice record: what `nuice run --record` has seen of a program."""
+"""nuice record: shows the record that `nuice run --record` has made of a program."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from . import output
 from .options import AsJson
 
 LARGEST_IN_MEMORY = 65536  # bytes: the option shared_memory.largest
-SMALL_SHARE = 0.02  # of the run: not worth a plan
+SMALL_SHARE = 0.02  # share of the run below which a plan does not pay
 SMALL_GAIN = 1.05
 MOST_ROWS = 20
 
@@ -50,7 +50,8 @@ def show(
 
 def merge(folder: Folder, as_json: AsJson = False) -> None:
     """Write the matrices of a record into DIR, the most expensive one first, and exchanges.json, which
-    describes them."""
+    describes them.
+    """
     recording = load(folder)
     written = []
     for i, exchange in enumerate(recording.exchanges):
@@ -80,8 +81,9 @@ def machine_for_predictions(name: str | None) -> _core.Machine | None:
 def predicted_gain(
     exchange: RecordedExchange, recording: Recording, machine: _core.Machine | None
 ) -> float | None:
-    """Predicted time of sending all at once, divided by that of the best schedule; None without a
-    prediction."""
+    """Returns the predicted time of sending all at once, divided by that of the best schedule; None
+    without a prediction.
+    """
     if machine is None or not exchange.patterns or len(recording.hosts) < 2:
         return None
     matrix = exchange.patterns[0].matrix()
@@ -111,7 +113,7 @@ def _figures(
 
 
 def verdict(exchange: RecordedExchange, recording: Recording, machine: _core.Machine | None) -> str:
-    """The recommendation in a few words; it says so if there is nothing to gain."""
+    """Returns the recommendation in a few words, also if there is nothing to gain."""
     if exchange.share < SMALL_SHARE:
         return f"nothing to gain: {exchange.share:.1%} of the run"
     if exchange.waiting_s > 0.5 * exchange.seconds:
@@ -132,7 +134,7 @@ def verdict(exchange: RecordedExchange, recording: Recording, machine: _core.Mac
 
 
 def _least_bytes(exchange: RecordedExchange) -> int:
-    """Of a message."""
+    """Returns the least number of bytes of a message."""
     sizes = [size for pattern in exchange.patterns for size in pattern.matrix().entries()[2]]
     return min(map(int, sizes), default=0)
 
@@ -181,7 +183,7 @@ def show_recording(console: Any, recording: Recording, machine: _core.Machine | 
 
 
 def _what_repeats(recording: Recording) -> str:
-    """A plan pays for patterns that repeat; patterns that were exchanged once are mostly set-up."""
+    """Returns a sentence on patterns that repeat, for which a plan pays. The others are mostly set-up."""
     again = [p for exchange in recording.exchanges for p in exchange.patterns if p.num_calls > 1]
     once = [p for exchange in recording.exchanges for p in exchange.patterns if p.num_calls == 1]
     return (
@@ -192,7 +194,9 @@ def _what_repeats(recording: Recording) -> str:
 
 
 def _short(site: str) -> str:
-    """ "liblammps.so.0: remap_3d": the function without its arguments, or the place where it has no name."""
+    """Returns a short name such as "liblammps.so.0: remap_3d": the function without its arguments, or the
+    place if it has no name.
+    """
     file, _, rest = site.partition("+")
     _, _, function = rest.partition(" (")
     name = function.removesuffix(")").partition("(")[0]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 NOMINAL_MACHINE = "ethernet-10g"
 MOST_CANDIDATES, MOST_WAITS, MOST_BARS = 8, 12, 4000
-LANE, LABEL, WIDTH = 26, 60, 1000  # of the drawing of a trace, in its own units
+LANE, LABEL, WIDTH = 26, 60, 1000  # sizes in the drawing of a trace, in its own units
 
 
 def report(
@@ -66,7 +66,7 @@ def report(
 
 
 def _page(source: Path, machine: str | None, reuse: int) -> dict[str, Any]:
-    planned_by = None  # the choice
+    planned_by = None  # draw the plan of the choice
     page: dict[str, Any] = {"title": f"nuice: {source.name}", "recorded": [], "trace": None}
     if not source.is_dir():
         matrix = _core.load_matrix_market(source)
@@ -142,7 +142,9 @@ def _draw_degrees(matrix: CommMatrix) -> Figure:
 def _advice_part(
     matrix: CommMatrix, machine: str | None, reuse: int, planned_by: str | None
 ) -> dict[str, Any]:
-    """planned_by: the scheduler whose plan is drawn; by default the chosen one."""
+    """Returns the part with the advice. planned_by: the scheduler whose plan is drawn; by default the
+    chosen one.
+    """
     saved = _core.calibrated_machine_path(False)
     name = machine or (saved if saved and Path(saved).is_file() else NOMINAL_MACHINE)
     note = "as asked for." if machine else "as nuice-calibrate has left it."
@@ -174,7 +176,9 @@ def _advice_part(
 
 
 def trace_drawing(exchange: ExchangeTrace, run: Run) -> dict[str, Any]:
-    """Lanes and bars of a run, in the units of the drawing; every bar has a title that names it."""
+    """Returns the lanes and bars of a run, in the units of the drawing. Every bar has a title that names
+    it.
+    """
     from ..plots.style import rank_colours
 
     scale = (WIDTH - LABEL) / (run.seconds or 1.0)
@@ -231,7 +235,7 @@ def _bytes(count: int) -> str:
 
 
 def next_steps(source: Path) -> list[dict[str, str]]:
-    """Commands that go with what the page is about."""
+    """Returns commands for the next steps."""
     matrix = source if not source.is_dir() else source / "exchange-00.mtx"
     steps = []
     if source.is_dir() and not any(source.glob("*.trace")):
@@ -264,7 +268,7 @@ def _svg(figure: Figure) -> Any:
 
     text = io.StringIO()
     figure.savefig(text, format="svg")
-    return Markup(text.getvalue()[text.getvalue().index("<svg") :])  # our own drawing, no text of others
+    return Markup(text.getvalue()[text.getvalue().index("<svg") :])  # contains no text from elsewhere
 
 
 def register(app: typer.Typer) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice run: an unmodified MPI program with windows for its TCP connections, or recorded."""
+"""nuice run: starts an unmodified MPI program with windows for its TCP connections, or records it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ RECORDER = "libnuice_record.so"
 WINDOWS = "libnuice_flow.so"
 LAUNCHERS = ("mpiexec", "mpirun", "orterun", "prterun")
 
-# A message above the eager limit waits for an answer of its receiver, and that waits behind other data in a
-# queue. Up to 512 KiB (and MPI's header) it goes at once: the window of its connection bounds what is in
-# flight. Open MPI holds such a message twice until its receive is posted: of 64 senders 64 MiB at most.
+# A message above the eager limit waits for an answer of its receiver, and the answer waits behind other
+# data in a queue. With this limit, messages of up to 512 KiB (and MPI's header) are sent at once; the window
+# of the connection bounds the bytes in flight. Open MPI holds an unexpected message twice: for 64 senders at
+# most 64 MiB.
 SETTINGS = {
     "OMPI_MCA_btl_tcp_eager_limit": "528384",
     "OMPI_MCA_btl_tcp_rndv_eager_limit": "528384",
@@ -110,7 +111,7 @@ def _record(program: list[str], folder: Path) -> int:
 
 
 def _report(folder: Path) -> None:
-    """A row for each host's port, of all of its processes together."""
+    """Returns a row for the port of each host, with the sums of all its processes."""
     ports: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for file in sorted(folder.glob("flow-*.json")):
         one = json.loads(file.read_text())
@@ -151,7 +152,7 @@ def _start(program: list[str], settings: dict[str, str]) -> int:
 
 
 def _with_exports(program: list[str], settings: dict[str, str]) -> list[str]:
-    """Open MPI's launcher passes environment variables to other hosts only if its options name them."""
+    """Adds the options by which Open MPI's launcher passes environment variables to other hosts."""
     if not settings or Path(program[0]).name not in LAUNCHERS or not _is_open_mpi(program[0]):
         return program
     exports = [word for name in settings for word in ("-x", name)]
@@ -167,7 +168,9 @@ def _is_open_mpi(launcher: str) -> bool:
 
 
 def find_library(name: str) -> Path:
-    """The path at which `make build` or an installation puts it. Raises Error io if it is not there."""
+    """Returns the path where `make build` or an installation puts the library. Raises Error io if it is
+    not there.
+    """
     named = os.environ.get("NUICE_PRELOAD_LIBRARIES")
     folder = Path(named) if named else Path(sys.executable).parent.parent / "lib" / "nuice"
     path = folder / name
@@ -177,7 +180,7 @@ def find_library(name: str) -> Path:
 
 
 def mpi_of(file: Path) -> str | None:
-    """ "Open MPI" or "MPICH": the MPI that a program is linked with; None for scripts and other files."""
+    """Returns "Open MPI" or "MPICH", with which a program is linked; None for scripts and other files."""
     try:
         with file.open("rb") as stream:
             if stream.read(4) != b"\x7fELF":
@@ -196,7 +199,9 @@ def _programs(words: list[str]) -> list[Path]:
 
 
 def refuse_other_mpi(program: list[str], library: Path) -> None:
-    """Refuses a library built for another MPI: handles are numbers in one MPI and addresses in the other."""
+    """Refuses a library built for another MPI, because handles are numbers in one MPI and addresses in the
+    other.
+    """
     ours = "Open MPI" if b"ompi_mpi_comm_world" in library.read_bytes() else "MPICH"
     for path in _programs(program):
         theirs = mpi_of(path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice show: the figures of a communication matrix."""
+"""nuice show: the statistics of a communication matrix."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def show(file: MatrixFile, topology: TopologySpec = None, plot: Plot = None, as_
 
 
 def link_figures(matrix: CommMatrix, network: Topology) -> dict[str, Any]:
-    """The busiest link by the network's own routes, and its load relative to the busiest port's."""
+    """Returns the busiest link by the network's own routes, and its load relative to the busiest port's."""
     links = _core.link_bounds(matrix, network)
     port_bytes = _core.lower_bounds(matrix).max_port_bytes
     if links.bytes_at == NO_LINK:
@@ -56,7 +56,7 @@ def link_figures(matrix: CommMatrix, network: Topology) -> dict[str, Any]:
 
 
 def _phases_on_chosen_paths(matrix: CommMatrix, network: Topology) -> int | None:
-    """None where the network has one path for every message."""
+    """Returns the phases on chosen paths; None if the network has one path for every message."""
     ends = zip(matrix.src.tolist(), matrix.dst.tolist(), strict=True)
     if all(network.num_paths(src, dst) == 1 for src, dst in ends):
         return None
@@ -118,8 +118,9 @@ def _median(sizes: Any) -> str:
 
 
 def _hubs(matrix: CommMatrix, hubs: list[int]) -> str:
-    """Ranks with many partners, with the median size of their messages: it is tiny for hand-written
-    reductions."""
+    """Returns ranks with many partners, with the median size of their messages: it is tiny for
+    hand-written reductions.
+    """
     from ..matrix_figures import MANY_PARTNERS
 
     if not hubs:
@@ -132,7 +133,7 @@ def _hubs(matrix: CommMatrix, hubs: list[int]) -> str:
 
 
 def _histogram(classes: list[dict[str, Any]]) -> list[tuple[str, ...]]:
-    """A bar is the share of the bytes."""
+    """Draws a histogram, in which a bar is the share of the bytes."""
     return [
         (
             f"{output.size_text(row['from_bytes'])} to {output.size_text(row['to_bytes'])}",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice simulate: how long schedules take on a machine."""
+"""nuice simulate: the times that schedules take on a machine."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def simulate(
 ) -> int:
     """Simulate schedules on a machine: time, ratio to the bound, idle time, contention.
 
-    The bound is the busiest port's bytes at the port's speed; no execution is faster. Exit code 1 if a
-    schedule is wrong.
+    The bound is the time of the busiest port's bytes at the port's speed; no execution is faster. Exit code 1
+    if a schedule is wrong.
     """
     names = None if schedulers == "all" else names_in("--schedulers", schedulers)
     matrix = _core.load_matrix_market(file)
@@ -85,7 +85,7 @@ def simulate(
 def _predict(
     matrix: Any, target: Any, names: list[str] | None, seed: int, settings: dict[str, Any], plot: Any
 ) -> list[Prediction]:
-    """By the fluid model, drawn where a picture is wanted."""
+    """Predicts by the fluid model, and draws the runs if a picture is requested."""
     with OutputFiles() as out:
         picture = out.picture(plot)
         predictions = predict(matrix, target, names, seed, timeline=picture is not None, **settings)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice trace: what real exchanges did, which rank waited for which."""
+"""nuice trace: the times of real exchanges, and which rank waited for which."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The buffers that may be bound: NumPy arrays, objects with Python's buffer protocol, DLPack or (in GPU
-memory) __cuda_array_interface__, and mpi4py's [buffer, counts, type]."""
+"""Buffers that can be bound: NumPy arrays, objects with Python's buffer protocol, DLPack or (in GPU
+memory) __cuda_array_interface__, and mpi4py's [buffer, counts, type].
+"""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from ._library import whole
 
 @dataclass(frozen=True)
 class Memory:
-    """The bytes of one object. `keep` must live as long as the address is used."""
+    """The memory of an object. `keep` must live as long as the address is used."""
 
     address: int
     nbytes: int
@@ -28,7 +29,9 @@ class Memory:
 
 @dataclass(frozen=True)
 class Field:
-    """Elements of an MPI datatype, counts[i] for partner i from displs[i] on."""
+    """Elements of an MPI datatype: counts[i] elements for partner i, beginning displs[i] elements behind
+    the start.
+    """
 
     memory: Memory
     counts: list[int]
@@ -72,8 +75,9 @@ def _memory_of_device(array: DeviceArray, writable: bool) -> Memory:
 
 
 def memory_of(buffer: Any, writable: bool) -> Memory:
-    """Raises TypeError for an object that is not a buffer, BufferError for a buffer that is read-only, has
-    gaps or holds Python objects."""
+    """Returns the memory of a buffer. Raises TypeError for an object that is not a buffer, BufferError for
+    a buffer that is read-only, has gaps or holds Python objects.
+    """
     if (on_device := device_array(buffer)) is not None:
         return _memory_of_device(on_device, writable)
     array = _as_array(buffer)
@@ -104,15 +108,16 @@ def dtype_of(buffer: Any) -> np.dtype[Any]:
 
 
 def is_field(given: Any) -> bool:
-    """[buffer, counts, type] and the like, and not a list of buffers."""
+    """Returns whether the argument is [buffer, counts, type] or similar, and not a list of buffers."""
     if not isinstance(given, (list, tuple)) or not 2 <= len(given) <= 3:
         return False
     return isinstance(given[-1], (MPI.Datatype, str)) or (len(given) == 2 and isinstance(given[1], tuple))
 
 
 def field_of(given: Sequence[Any], writable: bool) -> Field:
-    """From [buffer, counts], [buffer, (counts, displs)] or either with a datatype behind it; without it that
-    of the array."""
+    """Makes a field from [buffer, counts] or [buffer, (counts, displs)], optionally followed by a
+    datatype. The default is the datatype of the array.
+    """
     buffer, *rest = given
     memory = None
     if isinstance(rest[-1], (MPI.Datatype, str)):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays in a GPU's memory: CuPy, PyTorch, Numba and JAX have them. These packages are not imported, and no
-data is copied."""
+"""Arrays in GPU memory, as CuPy, PyTorch, Numba and JAX have them. These packages are not imported, and no
+data is copied.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +17,17 @@ _CUDA, _ROCM = 2, 10  # DLPack's numbers of devices whose memory the host cannot
 
 @dataclass(frozen=True)
 class DeviceArray:
-    """`keep` must live as long as the address is used. dtype: None where NumPy has no such type."""
+    """An array in GPU memory. `keep` must live as long as the address is used. dtype is None if NumPy has
+    no such type.
+    """
 
     address: int
     nbytes: int
     what: str
     dtype: np.dtype[Any] | None
     shape: tuple[int, ...]
-    is_contiguous: bool  # in any order of its axes
-    is_by_rows: bool  # in C's
+    is_contiguous: bool  # with any order of its axes
+    is_by_rows: bool  # with C's order of its axes
     is_readonly: bool
     keep: object
 
@@ -45,7 +48,7 @@ class _Tensor(ctypes.Structure):
 
 
 def _orders(shape: tuple[int, ...], strides: tuple[int, ...] | None, step: int) -> dict[str, bool]:
-    """step: from an element to the next one, in the unit of the strides."""
+    """Returns whether the elements are contiguous, and whether by rows. step: their stride then."""
     if strides is None or prod(shape) <= 1:
         return {"is_contiguous": True, "is_by_rows": True}
 
@@ -100,7 +103,7 @@ def _from_capsule(buffer: Any, capsule: object) -> DeviceArray:
 
 
 def _is_immutable(buffer: Any) -> bool:
-    """JAX says so nowhere."""
+    """Returns whether an array is immutable. JAX does not say so in its interfaces, but its arrays are."""
     return type(buffer).__module__.split(".")[0] in ("jax", "jaxlib")
 
 
@@ -109,18 +112,18 @@ def _is_in_dlpack(buffer: Any) -> bool:
 
 
 def device_array(buffer: Any) -> DeviceArray | None:
-    """None for host memory, and for objects that are not arrays."""
+    """Returns the array in GPU memory; None for host memory, and for objects that are not arrays."""
     if isinstance(buffer, np.ndarray):
         return None
     try:
         interface = getattr(buffer, "__cuda_array_interface__", None)
-    except (AttributeError, RuntimeError):  # PyTorch's, of tensors with gradients
+    except (AttributeError, RuntimeError):  # PyTorch raises it for tensors with gradients
         interface = None
     if interface is None and not _is_in_dlpack(buffer):
         return None
-    if _is_immutable(buffer):  # computed on streams that have no name here, and never again
+    if _is_immutable(buffer):  # computed once, on streams that are unknown here
         buffer.block_until_ready()
     if interface is not None:
         return _from_interface(buffer, interface)
-    # No stream is waited for here: start() does that.
+    # Does not wait for any stream, because start() does.
     return _from_capsule(buffer, buffer.__dlpack__(stream=-1))

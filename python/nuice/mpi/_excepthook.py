@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An uncaught exception ends all ranks: the others may wait for this one forever."""
+"""Ends all ranks after an uncaught exception, because the other ranks may wait for this rank forever."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from mpi4py import MPI
 
 
 def install() -> None:
-    """Installs the hook, which first calls the previous one. Not in an interactive session or with
-    NUICE_EXCEPTHOOK=none."""
+    """Installs the hook, which first calls the previous hook. Does nothing in an interactive session or
+    with NUICE_EXCEPTHOOK=none.
+    """
     setting = os.environ.get("NUICE_EXCEPTHOOK", "")
     if setting not in ("", "none"):
         raise ValueError(f"NUICE_EXCEPTHOOK={setting}: its only value is none")
@@ -25,7 +26,7 @@ def install() -> None:
     ) -> None:
         before(kind, value, traceback)
         if os.getpid() != process:
-            return  # forked: MPI is not its
+            return  # a forked child, to which MPI does not belong
         if MPI.Is_initialized() and not MPI.Is_finalized() and MPI.COMM_WORLD.size > 1:
             rank = MPI.COMM_WORLD.rank
             print(f"nuice.mpi: rank {rank} ends all ranks after {kind.__name__}: {value}", file=sys.stderr)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds and loads libnuice for the MPI that mpi4py has loaded, and declares what is called of it.
+"""Finds and loads libnuice for the MPI that mpi4py has loaded, and declares the functions that are called.
 
-Communicators and datatypes cross as Fortran handles, which are ints in every MPI (the functions that end in
-_f), so one module serves all of them; only the library differs. It is looked for, in this order:
+Communicators and datatypes are passed as Fortran handles, which are ints in every MPI (the functions that end
+in _f). So this module serves every MPI, and only the library differs. The library is searched in this order:
 $NUICE_LIBRARY (a path); next to this file, where a wheel puts lib/libnuice-<mpi>.so; <prefix>/lib of this
-Python; where the system's loader looks.
+Python; the search path of the system's loader.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ except ImportError as missing:
 from ..errors import Error
 
 SONAME = "libnuice.so.1"
-MPI_ABI_COMM_WORLD = 0x101  # the MPI 5 standard says so
+MPI_ABI_COMM_WORLD = 0x101  # the value in the MPI 5 standard
 
 
 def _mpi_of_mpi4py() -> str:
-    """Which kind of handles it has: "openmpi", "mpich" or "mpi_abi"."""
+    """Returns the kind of handles that mpi4py has: "openmpi", "mpich" or "mpi_abi"."""
     if MPI._sizeof(MPI.Comm) == ctypes.sizeof(c_int):
         return "mpich"
     handle = c_void_p.from_address(MPI._addressof(MPI.COMM_WORLD)).value
@@ -129,7 +129,7 @@ lib = _lib
 
 
 def fail(status: int) -> NoReturn:
-    """The error that the last call of this thread ended with."""
+    """Returns the error of this thread's last failed call."""
     raise Error(lib.nuice_error_text().decode(errors="replace"), lib.nuice_status_name(status).decode())
 
 
@@ -139,13 +139,14 @@ def must(status: int) -> None:
 
 
 def text_of(error: Exception) -> bytes:
-    """For the other ranks."""
+    """Returns the text of an error for the other ranks."""
     return (str(error) or type(error).__name__).replace("\0", "").encode(errors="replace")
 
 
 def whole(value: Any, what: str, bits: int = 64) -> int:
     """Checks the number itself, because ctypes would drop the upper bits and int() the fraction. Raises
-    TypeError, and Error limit where the number does not fit."""
+    TypeError, and Error limit if the number does not fit.
+    """
     try:
         number = operator.index(value)
     except TypeError:
@@ -177,12 +178,12 @@ def fortran_handle(comm: MPI.Intracomm) -> int:
     if not isinstance(comm, MPI.Comm):
         raise TypeError(f"{comm!r} is not a communicator of mpi4py")
     if comm in (MPI.COMM_NULL, MPI.COMM_WORLD, MPI.COMM_SELF) or MPI.Is_finalized():
-        require_mpi()  # others may be of a session
+        require_mpi()  # other communicators may belong to a session
     return comm.py2f()
 
 
 def name_text(name: str) -> bytes:
-    """C would not see what comes behind a zero."""
+    """Returns a name for C. Refuses a zero byte, because C would ignore everything behind it."""
     if not isinstance(name, str):
         raise TypeError(f"{name!r} is not text")
     if "\0" in name:
@@ -191,7 +192,9 @@ def name_text(name: str) -> bytes:
 
 
 def option_text(options: str, named: dict[str, object]) -> bytes:
-    """ "auto" is scheduler=auto; Python's True is true; a value with blanks stands in quotes."""
+    """Returns options as a string: "auto" is scheduler=auto, Python's True is true, and a value with
+    blanks is put in quotes.
+    """
     if not isinstance(options, str):
         raise TypeError(f"options are a text, not {options!r}")
     text = options if "=" in options or not options.strip() else f"scheduler={options.strip()}"

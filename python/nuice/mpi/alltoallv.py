@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPI's exchanges in one call: alltoallv and its relatives, with the buffers of mpi4py."""
+"""MPI's exchanges in one call: alltoallv and its variants, with the buffers of mpi4py."""
 
 from __future__ import annotations
 
@@ -17,29 +17,31 @@ lib.nuice_alltoallv_f.restype = c_int
 
 
 def alltoallv(comm: MPI.Intracomm, sendbuf: Any, recvbuf: Sequence[Any]) -> None:
-    """Collective. As comm.Alltoallv(sendbuf, recvbuf). No plan is made, so counts may differ in every call,
-    on any ranks; the state of the last 16 different calls is kept with the communicator. Arguments are those
-    of Alltoallv_init, which makes a plan.
+    """Collective. Exchanges data like comm.Alltoallv(sendbuf, recvbuf), with the arguments of Alltoallv_init.
+    No plan is made, so counts may differ in every call, on any ranks; the state of the last 16 different
+    calls is kept with the communicator.
 
     Raises Error: in the first call on a communicator the same on all ranks, as Alltoallv_init. Later an error
-    of one rank reaches the others in this call or their next one, and every later call on it raises it, too.
-    Arguments of a wrong kind raise TypeError or ValueError on their rank.
+    of one rank reaches the other ranks in this call or their next one, and every later call on the
+    communicator raises it, too. Arguments of a wrong kind raise TypeError or ValueError on their rank.
     """
     _call(0, comm, sendbuf, recvbuf)
 
 
 def alltoallw(comm: MPI.Intracomm, sendbuf: Any, recvbuf: Sequence[Any]) -> None:
-    """As alltoallv, with the arguments of Alltoallw_init: a type for each block, displacements in bytes."""
+    """Collective. Calls alltoallv with the arguments of Alltoallw_init: a type for each block,
+    displacements in bytes.
+    """
     _call(TYPES, comm, sendbuf, recvbuf)
 
 
 def neighbor_alltoallv(comm: MPI.Intracomm, sendbuf: Any, recvbuf: Sequence[Any]) -> None:
-    """As alltoallv, with one block for each neighbour of a communicator that has a topology."""
+    """Collective. Calls alltoallv with one block for each neighbour of a communicator that has a topology."""
     _call(NEIGHBOR, comm, sendbuf, recvbuf)
 
 
 def neighbor_alltoallw(comm: MPI.Intracomm, sendbuf: Any, recvbuf: Sequence[Any]) -> None:
-    """As alltoallw, with one block for each neighbour of a communicator that has a topology."""
+    """Collective. Calls alltoallw with one block for each neighbour of a communicator that has a topology."""
     _call(NEIGHBOR + TYPES, comm, sendbuf, recvbuf)
 
 

@@ -19,13 +19,14 @@ _test = lib.nuice_exchange_test
 _start_on = lib.nuice_exchange_start_on
 _wait_on = lib.nuice_exchange_wait_on
 
-# The memory of what is bound, also where its Exchange was dropped without Free: MPI may still write to it.
+# The bound memory, also of an Exchange that was dropped without Free(), because MPI may still write to it.
 _bound: dict[int, object] = {}
 
 
 def _number_of(stream: Any) -> c_void_p:
-    """The stream's handle: .ptr in CuPy, .cuda_stream in PyTorch, __cuda_stream__ in others, or a plain
-    number."""
+    """Returns the stream's handle: .ptr in CuPy, .cuda_stream in PyTorch, __cuda_stream__ in others, or a
+    plain number.
+    """
     if hasattr(stream, "__cuda_stream__"):
         named = stream.__cuda_stream__
         return c_void_p((named() if callable(named) else named)[1])
@@ -44,11 +45,11 @@ def _keep_for_ever() -> None:
 
 
 class Exchange:
-    """After every Start() call Wait() once, or Test() until it is true, or Next() until it is None. As a
-    context manager it frees itself; an active exchange is completed first, unless an exception leaves the
-    block.
+    """A plan or a halo bound to memory, made by Plan.bind() and by Halo. After every Start() call Wait()
+    once, or Test() until it is true, or Next() until it is None.
 
-    Made by Plan.bind() and by Halo. It keeps its buffers alive until Free().
+    The exchange keeps its buffers alive until Free(). As a context manager it frees itself; an active
+    exchange is completed first, unless an exception leaves the block.
     """
 
     __slots__ = ("_handle",)
@@ -59,23 +60,26 @@ class Exchange:
         _bound[self._handle] = keep
 
     def Start(self, stream: Any = None) -> None:
-        """All ranks must call it; it does not wait for them. Raises Error state while it is active.
-        stream: the GPU stream of the program (CuPy's, PyTorch's or a number); default: the legacy default
-        stream."""
+        """Starts the exchange. All ranks must call it; it does not wait for other ranks. Raises Error
+        state while the exchange is active. stream: the GPU stream of the program (of CuPy, of PyTorch, or
+        a number); default: the legacy default stream.
+        """
         status = _start(self._handle) if stream is None else _start_on(self._handle, _number_of(stream))
         if status:
             self._fail(status)
 
     def Wait(self, stream: Any = None) -> bool:
-        """Returns True when this rank's part is complete. Raises Error state without Start(), timeout,
-        mpi. stream: later work on this stream finds the data; the processor does not wait for the GPU."""
+        """Waits until this rank's part is complete, and returns True. Raises Error state without Start(),
+        timeout, mpi. stream: later work on this stream finds the data; the processor does not wait for the
+        GPU.
+        """
         status = _wait(self._handle) if stream is None else _wait_on(self._handle, _number_of(stream))
         if status:
             self._fail(status)
         return True
 
     def Test(self) -> bool:
-        """Makes progress; True if this rank's part is complete. Raises as Wait()."""
+        """Makes progress. Returns True if this rank's part is complete. Raises as Wait()."""
         done = c_int()
         if status := _test(self._handle, byref(done)):
             self._fail(status)
@@ -83,22 +87,26 @@ class Exchange:
 
     def Next(self) -> int | None:
         """Waits for the next message. Returns its index in Plan.sources (backwards: in Plan.destinations),
-        or None when all have arrived."""
+        or None if all messages have arrived.
+        """
         return self._partner(lib.nuice_exchange_next)
 
     def Poll(self) -> int | None:
-        """As Next(), but does not wait: returns None also if no message has arrived yet."""
+        """Returns the next message like Next(), but does not wait: returns None also if no message has
+        arrived yet.
+        """
         return self._partner(lib.nuice_exchange_poll)
 
     def Ready(self, i: int) -> None:
-        """With the option parts: message i may be sent (in a call with MPI's arguments block i). Start()
-        sends nothing then. Every Start() needs one call for each message, empty ones included; Wait()
-        returns after the last. Any thread may call it, while another waits. A second call raises Error
-        state."""
+        """Lets message i be sent (in a call with MPI's arguments: block i). Requires the option parts,
+        with which Start() sends nothing. After every Start(), call it once for each message, including
+        empty messages; Wait() returns after the last. Any thread may call it while another thread waits. A
+        second call raises Error state.
+        """
         must(lib.nuice_ready(self._handle, i))
 
     def Arrived(self, i: int) -> bool:
-        """With the option parts: whether message i has arrived. Any thread may call it."""
+        """Returns whether message i has arrived. Requires the option parts. Any thread may call it."""
         flag = c_int()
         must(lib.nuice_arrived(self._handle, i, byref(flag)))
         return flag.value != 0
@@ -117,24 +125,26 @@ class Exchange:
 
     @property
     def executor(self) -> str:
-        """The executor in use."""
+        """The name of the executor in use."""
         return self._text(b"executor")
 
     @property
     def shared_memory(self) -> str:
-        """How many messages use shared memory, or why none does; "" if it is not requested (option
-        shared_memory, or scheduler auto on one host)."""
+        """How many messages use shared memory, or why no message does; "" if shared memory is not
+        requested (option shared_memory, or scheduler auto on one host).
+        """
         return self._text(b"shared_memory")
 
     @property
     def device(self) -> str:
-        """How buffers in GPU memory are transferred, and why; "" if there are none."""
+        """How buffers in GPU memory are transferred, and why; "" if there are no such buffers."""
         return self._text(b"device")
 
     @property
     def methods(self) -> str:
-        """With the scheduler auto: the methods tried and their seconds on the slowest rank; "" if none are
-        tried."""
+        """With the scheduler auto: the methods tried and their seconds on the slowest rank; "" if no
+        methods are tried.
+        """
         return self._text(b"methods")
 
     def _text(self, name: bytes) -> str:
@@ -144,8 +154,9 @@ class Exchange:
         return (text.value or b"").decode()
 
     def Free(self) -> None:
-        """All ranks must call it; it does not wait for them. A second call does nothing. Raises Error
-        state while it is active."""
+        """Frees the exchange. All ranks must call it; it does not wait for other ranks. A second call does
+        nothing. Raises Error state while the exchange is active.
+        """
         if self._handle is None:
             return
         handle = c_void_p(self._handle)
@@ -163,7 +174,7 @@ class Exchange:
             return
         if self.is_under_way:
             if kind is not None:
-                return  # the others may never come
+                return  # the other ranks may never call it
             self.Wait()
         self.Free()
 
@@ -172,7 +183,7 @@ class Exchange:
             return "<nuice.mpi.Exchange, freed>"
         try:
             return f"<nuice.mpi.Exchange {self.executor}{', active' if self.is_under_way else ''}>"
-        except Error as error:  # another thread is waiting in it
+        except Error as error:  # another thread is waiting for the exchange
             return f"<nuice.mpi.Exchange: {error}>"
 
     def __reduce__(self) -> NoReturn:
@@ -195,21 +206,23 @@ def _handles(exchanges: Sequence[Exchange]) -> ctypes.Array[c_void_p]:
 
 
 def Waitall(exchanges: Sequence[Exchange]) -> None:
-    """Returns when all exchanges that were started are complete; others are skipped. Raises as
-    Exchange.Wait()."""
+    """Waits until all exchanges that were started are complete; other exchanges are skipped. Raises as
+    Exchange.Wait().
+    """
     must(lib.nuice_waitall(len(exchanges), _handles(exchanges)))
 
 
 def Waitany(exchanges: Sequence[Exchange]) -> int | None:
-    """Waits until one of the started exchanges is complete, and returns its position; None if none was
-    started."""
+    """Waits until one of the started exchanges is complete, and returns its position; None if no exchange
+    was started.
+    """
     index = c_int()
     must(lib.nuice_waitany(len(exchanges), _handles(exchanges), byref(index)))
     return index.value if index.value >= 0 else None
 
 
 def Testsome(exchanges: Sequence[Exchange]) -> list[int]:
-    """Does not wait. Returns the positions of the started exchanges that are now complete."""
+    """Tests all started exchanges without waiting. Returns the positions of those that are now complete."""
     count, indices = c_int(), ints([0] * len(exchanges))
     must(lib.nuice_testsome(len(exchanges), _handles(exchanges), byref(count), indices))
     return list(indices)[: count.value]

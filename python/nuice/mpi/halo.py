@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ghost entries of a distributed array: messages are found and planned once."""
+"""Ghost entries of a distributed array, whose messages are found and planned once."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _ranks(values: ArrayLike) -> NDArray[np.intc]:
 
 
 def _addresses(memory: tuple[Memory, Memory]) -> tuple[Any, Any]:
-    """Of an array without rows, too: it is not missing."""
+    """Returns the addresses of two arrays. An array without rows gets 1, because 0 means a missing array."""
     first, second = memory
     return addresses([first.address or 1]), addresses([second.address or 1])
 
@@ -62,8 +62,10 @@ WIRES = ("as_is", "float32", "bfloat16")  # nuice_wire
 
 
 class Halo:
-    """Collective over comm. needed: global indices that this rank works with, in any order; owned ones are no
-    ghosts. One of three arguments gives the owners, the same one on all ranks:
+    """The ghost entries of this rank. Collective over comm.
+
+    needed: global indices with which this rank works, in any order; owned indices are not ghosts. One of
+    three arguments gives the owners, the same one on all ranks:
 
       owned=    this rank's own global indices
       ranges=   rank r owns ranges[r] to ranges[r + 1] - 1; equal on all ranks
@@ -76,7 +78,7 @@ class Halo:
     __slots__ = ("_handle", "_stages", "ghosts", "num_owned")
 
     num_owned: int
-    ghosts: NDArray[np.int64]  # their global indices: by ascending owner, of one owner by ascending index
+    ghosts: NDArray[np.int64]  # global indices, sorted by owner, then by index
 
     def __init__(
         self,
@@ -106,7 +108,7 @@ class Halo:
                         f"ranges has {begins.size} numbers for {comm.size} ranks: one more than ranks"
                     )
         except Exception:
-            # An error of all ranks, so that none waits for this one.
+            # Makes it an error of all ranks, so that no rank waits for this rank.
             lib.nuice_halo_create_list_f(fortran, 0, None, -1, _at(none, c_int64), 8, b"", byref(handle))
             raise
         if ranges is not None:
@@ -133,8 +135,9 @@ class Halo:
         return self.num_owned + self.num_ghosts
 
     def local(self, indices: ArrayLike) -> NDArray[np.int64]:
-        """The rows of global indices in an array of the owned entries followed by the ghosts. Raises Error
-        for an index that is neither."""
+        """Returns the rows of global indices in an array of the owned entries followed by the ghosts.
+        Raises Error for an index that this rank neither owns nor has as a ghost.
+        """
         self._require()
         globals_ = _indices(indices)
         locals_ = np.empty_like(globals_)
@@ -146,11 +149,11 @@ class Halo:
         return locals_.reshape(np.shape(indices))
 
     def gather(self, array: Any) -> Any:
-        """Collective; rows must have the same type and shape on all ranks. Fetches the ghosts of an array
-        with a row for each owned entry, and returns them. If the array has rows for the ghosts too, fills
-        these and returns the array. Compared with bind_gather(), every call costs a copy of the values and a
-        reduction of three numbers, by which an invalid array is an error on all ranks. An array in GPU memory
-        must have rows for the ghosts, and is bound at every call.
+        """Collective. Fetches the ghosts of an array with a row for each owned entry, and returns them. If
+        the array also has rows for the ghosts, fills these and returns the array. Rows must have the same
+        type and shape on all ranks. Compared with bind_gather(), every call additionally copies the values
+        and sums three numbers over all ranks, so that an invalid array is an error on all ranks. An array
+        in GPU memory must have rows for the ghosts, and is bound in every call.
         """
         if device_array(array) is not None:
             return self._in_place("gather", array)
@@ -164,9 +167,9 @@ class Halo:
         return array
 
     def scatter_add(self, array: Any) -> Any:
-        """Collective; rows must have the same type and shape on all ranks. array has rows for the owned
-        entries, followed by rows for the ghosts. Adds the ghosts' values to the entries on their owners, by
-        ascending rank. Returns array. Costs as much as gather().
+        """Collective. Adds the ghosts' values to the entries on their owners, by ascending rank, and
+        returns the array. The array has rows for the owned entries, followed by rows for the ghosts. Rows
+        must have the same type and shape on all ranks. Costs as much as gather().
         """
         if device_array(array) is not None:
             return self._in_place("scatter", array)
@@ -179,9 +182,10 @@ class Halo:
         return array
 
     def bind_gather(self, owned: Any, ghosts: Any, wire: str = "as_is") -> Exchange:
-        """Collective. The exchange that fetches the values of `ghosts` from their owners' `owned`; both
-        arrays must stay valid. wire: "float32" or "bfloat16" rounds doubles for transport, with a relative
-        error of at most 2^-24 or 2^-8."""
+        """Collective. Returns an exchange that fetches the values of `ghosts` from their owners' `owned`;
+        both arrays must stay valid. wire: "float32" or "bfloat16" rounds doubles for transport, with a
+        relative error of at most 2^-24 or 2^-8.
+        """
         self._require()
         try:
             width, dtype = self._width(owned, ghosts)
@@ -198,9 +202,9 @@ class Halo:
         return Exchange(handle, memory)
 
     def bind_scatter(self, ghosts: Any, owned: Any, op: MPI.Op = MPI.SUM, wire: str = "as_is") -> Exchange:
-        """Collective. The exchange that combines the values of `ghosts` into their owners' `owned`; both
-        arrays must stay valid. op: MPI.SUM, PROD, MIN, MAX or REPLACE. wire: as for bind_gather(); values are
-        combined as doubles.
+        """Collective. Returns an exchange that combines the values of `ghosts` into their owners' `owned`;
+        both arrays must stay valid. op: MPI.SUM, PROD, MIN, MAX or REPLACE. wire: as for bind_gather();
+        values are combined as doubles.
         """
         self._require()
         try:
@@ -229,8 +233,9 @@ class Halo:
         return Exchange(handle, memory)
 
     def Free(self) -> None:
-        """Collective. A second call does nothing. Exchanges of bind_gather() and bind_scatter() stay
-        usable."""
+        """Collective. Frees the halo. Exchanges of bind_gather() and bind_scatter() stay usable. A second
+        call does nothing.
+        """
         if self._handle is None:
             return
         for _, _, exchange in self._stages.values():
@@ -261,7 +266,7 @@ class Halo:
         require_mpi()
 
     def _set_wire(self, wire: str, dtype: np.dtype[Any]) -> None:
-        """Of the field that is bound next."""
+        """Sets the wire of the field that is bound next."""
         if wire not in WIRES:
             raise ValueError(f"wire={wire!r}: one of {', '.join(WIRES)}")
         if wire != "as_is" and dtype != np.float64:
@@ -269,7 +274,7 @@ class Halo:
         must(lib.nuice_halo_set_wires(self._handle, 1, ints([WIRES.index(wire)])))
 
     def _width(self, owned: Any, ghosts: Any) -> tuple[int, np.dtype[Any]]:
-        """Of the rows of both."""
+        """Returns the width and the type of the rows, which must be equal in both arrays."""
         rows = []
         for array, entries, name in ((owned, self.num_owned, "owned"), (ghosts, self.num_ghosts, "ghosts")):
             form = array if isinstance(array, np.ndarray) else device_array(array)
@@ -291,9 +296,10 @@ class Halo:
     def _stage(
         self, kind: str, given: ArrayLike
     ) -> tuple[NDArray[Any], tuple[NDArray[Any], NDArray[Any], Exchange]]:
-        """An exchange bound to memory of this object, for rows of the array's type and shape, because the
-        caller's addresses may differ between calls. Collective: no rank starts an exchange for which another
-        rank has no array."""
+        """Returns an exchange bound to memory of this object, for rows of the array's type and shape,
+        because the caller's addresses may differ between calls. Collective: no rank starts an exchange for
+        which another rank has no array.
+        """
         self._require()
         try:
             array = np.asarray(given)

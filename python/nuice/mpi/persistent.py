@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPI's persistent exchanges, planned: Alltoallv_init and its relatives, with the buffers of mpi4py."""
+"""MPI's persistent exchanges, planned: Alltoallv_init and its variants, with the buffers of mpi4py."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NEIGHBOR, TYPES = 1, 2  # NUICE_CALL_...
 
 
 class _Blocks(Structure):
-    """nuice_blocks_f"""
+    """The struct nuice_blocks_f."""
 
     _fields_ = (
         ("data", c_void_p),
@@ -50,14 +50,14 @@ lib.nuice_alltoallv_init_f.restype = c_int
 def Alltoallv_init(
     comm: MPI.Intracomm, sendbuf: Any, recvbuf: Sequence[Any], options: str = "", **named: object
 ) -> Exchange:
-    """Collective. As comm.Alltoallv_init(sendbuf, recvbuf), but planned. options: as for Plan; the default
-    scheduler is auto. sendbuf, recvbuf: [buffer, counts] or [buffer, (counts, displs)], optionally followed
-    by a datatype; sendbuf may be MPI.IN_PLACE. Buffers are NumPy arrays, objects with Python's
-    buffer protocol, or DLPack in host memory.
+    """Collective. Plans an exchange with the arguments of comm.Alltoallv_init(sendbuf, recvbuf). options: as
+    for Plan; the default scheduler is auto. sendbuf, recvbuf: [buffer, counts] or [buffer, (counts, displs)],
+    optionally followed by a datatype; sendbuf may be MPI.IN_PLACE. Buffers are NumPy arrays, objects with
+    Python's buffer protocol, or DLPack in host memory.
 
-    Raises Error, the same on all ranks: invalid_argument for a negative count, blocks that overlap where
-    they are received or lie outside of the buffer; mismatch if a rank expects another number of bytes than is
-    sent to it, with the pair of ranks. Arguments of a wrong kind raise TypeError or ValueError on their rank.
+    Raises Error, the same on all ranks: invalid_argument for a negative count, and for receive blocks that
+    overlap or lie outside the buffer; mismatch if a rank expects a different number of bytes than is sent to
+    it (the text names both ranks). Arguments of a wrong kind raise TypeError or ValueError on their rank.
     """
     return _init(0, comm, sendbuf, recvbuf, options, named)
 
@@ -65,22 +65,27 @@ def Alltoallv_init(
 def Alltoallw_init(
     comm: MPI.Intracomm, sendbuf: Any, recvbuf: Sequence[Any], options: str = "", **named: object
 ) -> Exchange:
-    """As Alltoallv_init, with [buffer, (counts, displs), types] or [buffer, counts, displs, types]: a type
-    for each block, and displacements in bytes."""
+    """Collective. Calls Alltoallv_init with [buffer, (counts, displs), types] or [buffer, counts, displs,
+    types]: a type for each block, and displacements in bytes.
+    """
     return _init(TYPES, comm, sendbuf, recvbuf, options, named)
 
 
 def Neighbor_alltoallv_init(
     comm: MPI.Intracomm, sendbuf: Any, recvbuf: Sequence[Any], options: str = "", **named: object
 ) -> Exchange:
-    """As Alltoallv_init, with one block for each neighbour of a communicator that has a topology."""
+    """Collective. Calls Alltoallv_init with one block for each neighbour of a communicator that has a
+    topology.
+    """
     return _init(NEIGHBOR, comm, sendbuf, recvbuf, options, named)
 
 
 def Neighbor_alltoallw_init(
     comm: MPI.Intracomm, sendbuf: Any, recvbuf: Sequence[Any], options: str = "", **named: object
 ) -> Exchange:
-    """As Alltoallw_init, with one block for each neighbour of a communicator that has a topology."""
+    """Collective. Calls Alltoallw_init with one block for each neighbour of a communicator that has a
+    topology.
+    """
     return _init(NEIGHBOR + TYPES, comm, sendbuf, recvbuf, options, named)
 
 
@@ -96,7 +101,7 @@ def _init(
         wrong = str(error).encode() or b"wrong arguments"
         lib.nuice_alltoallv_init_f(
             call, byref(nothing), byref(nothing), fortran, b"", wrong, byref(handle)
-        )  # an error of all ranks
+        )  # makes it an error of all ranks
         raise
     (from_, keep_from), (to, keep_to) = sides
     must(lib.nuice_alltoallv_init_f(call, byref(from_), byref(to), fortran, text, b"", byref(handle)))
@@ -135,7 +140,7 @@ def _side(given: Any, writable: bool, call: int) -> tuple[_Blocks, object]:
 
 
 def _parts(given: Any, each_has_a_type: bool) -> tuple[Any, Any, Any, Sequence[Any] | None]:
-    """buffer, counts, displs or None, types or None"""
+    """Returns buffer, counts, displs or None, types or None."""
     buffer, *rest = given
     types = None
     if each_has_a_type:
@@ -153,7 +158,7 @@ def _parts(given: Any, each_has_a_type: bool) -> tuple[Any, Any, Any, Sequence[A
 
 
 def _integers(values: Any, what: str) -> NDArray[Any]:
-    """As they are where they may be."""
+    """Returns integers as an array, without a copy if possible."""
     if isinstance(values, np.ndarray) and values.dtype in (np.int32, np.int64):
         return np.ascontiguousarray(values)
     return np.array([whole(one, what) for one in values], np.int64)

@@ -31,25 +31,25 @@ DIRECTIONS = ("forwards", "backwards")
 
 
 class Partner(NamedTuple):
-    """A rank to send to or to receive from, and the bytes of the message."""
+    """A rank to which a message is sent or from which it is received, and the size of the message."""
 
     rank: int
     bytes: int
 
 
 class Plan:
-    """Collective over comm. destinations: the ranks to which this rank sends, with their bytes, as
-    {rank: bytes} or (rank, bytes) pairs; the rank itself and 0 bytes are allowed. options: a scheduler
-    ("auto", "coloring") or a string ("scheduler=coloring executor=async", docs/reference/options.md). Keyword
-    arguments override it: Plan(comm, d, "lp", executor="async").
+    """A plan for exchanges. Collective over comm. destinations: the ranks to which this rank sends, with
+    their bytes, as {rank: bytes} or (rank, bytes) pairs; the rank itself and 0 bytes are allowed. options: a
+    scheduler ("auto", "coloring") or a string ("scheduler=coloring executor=async",
+    docs/reference/options.md). Keyword arguments override the string: Plan(comm, d, "lp", executor="async").
 
     Raises Error, the same on all ranks: parse, invalid_argument, limit, mismatch, not_applicable, mpi.
-    Arguments of a wrong kind raise TypeError or ValueError on their rank, and Error on the others.
+    Arguments of a wrong kind raise TypeError or ValueError on their rank, and Error on the other ranks.
     """
 
     __slots__ = ("_destinations", "_handle", "_num_ranks", "_sources")
 
-    _handle: int | None  # None: freed
+    _handle: int | None  # None if freed
     _num_ranks: int
     _destinations: tuple[Partner, ...]
     _sources: tuple[Partner, ...]
@@ -66,8 +66,8 @@ class Plan:
             row = _row_of(destinations)
             text = option_text(options, named)
         except Exception:
-            # The other ranks must not wait for this one: a number of partners that cannot be is an error of
-            # all.
+            # The other ranks must not wait for this rank: an impossible number of partners is an error of
+            # all ranks.
             lib.nuice_plan_create_f(fortran, -1, None, None, b"", byref(handle))
             raise
         must(lib.nuice_plan_create_f(fortran, *_row_arguments(row), text, byref(handle)))
@@ -75,21 +75,21 @@ class Plan:
 
     @property
     def destinations(self) -> tuple[Partner, ...]:
-        """In the order in which they were given."""
+        """The destinations, in the order in which they were given."""
         return self._destinations
 
     @property
     def sources(self) -> tuple[Partner, ...]:
-        """By ascending rank."""
+        """The sources, by ascending rank."""
         return self._sources
 
     def follow(self, destinations: Mapping[int, int] | Iterable[tuple[int, int]]) -> Plan:
         """Collective. Makes a plan for a changed matrix, with the options of this plan, which does not
-        change. destinations: all current ones, as for Plan(). With planning="distributed" and the scheduler
-        "distributed_coloring" only the changes are planned, and figure("kept") is the number of messages that
-        kept their phases.
+        change. destinations: all current destinations, as for Plan(). With planning="distributed" and the
+        scheduler "distributed_coloring" only the changes are planned, and figure("kept") is the number of
+        messages that kept their phases.
 
-        Raises as Plan() does; mismatch where ranks follow different plans.
+        Raises as Plan() does; mismatch if ranks follow different plans.
         """
         if self._handle is None:
             raise Error("the plan was freed", "state")
@@ -105,12 +105,12 @@ class Plan:
         return followed
 
     def follow_on(self, comm: MPI.Intracomm) -> Plan:
-        """Collective over comm, which consists of ranks of this plan, in any order: the ranks left after a
-        death (comm.Shrink() of mpi4py), or some of them. Makes a plan for the messages among these ranks,
-        with the options of this plan, which does not change. Ranks are numbered as in comm; destinations keep
-        their order, without the ranks that are not in comm.
+        """Collective over comm. Makes a plan for the messages among the ranks of comm, with the options of
+        this plan, which does not change. comm contains only ranks of this plan, in any order: for example the
+        ranks that survive after a death (comm.Shrink() of mpi4py). The new plan numbers ranks as in comm and
+        keeps the order of the destinations, without ranks outside comm.
 
-        Raises as Plan() does; mismatch where ranks follow different plans; invalid_argument if a rank of comm
+        Raises as Plan() does; mismatch if ranks follow different plans; invalid_argument if a rank of comm
         does not belong to the plan.
         """
         if self._handle is None:
@@ -133,9 +133,9 @@ class Plan:
           [buffer, (counts, displs), datatype]
                              as in mpi4py: counts and displs for each partner; the type may also be "d".
                              displs may be left out, as may the type of a NumPy array
-        Partners are destinations (send) and sources (receive); backwards the reverse. A buffer is a NumPy
-        array, an object with Python's buffer protocol, or DLPack in host memory. It must be contiguous, and
-        a receive buffer writable.
+        Partners are destinations (send) and sources (receive); backwards it is the reverse. A buffer is a
+        NumPy array, an object with Python's buffer protocol, or DLPack in host memory. It must be contiguous,
+        and a receive buffer must be writable.
         """
         if self._handle is None:
             raise Error("the plan was freed", "state")
@@ -166,16 +166,17 @@ class Plan:
         return Exchange(handle, keep)
 
     def figure(self, name: str) -> float:
-        """A statistic of nuice_plan_figure() by name: phases, messages, phase_bytes, bound_phases,
-        bound_bytes,
-        schedule_s, ..."""
+        """Returns a statistic of nuice_plan_figure() by name: phases, messages, phase_bytes, bound_phases,
+        bound_bytes, schedule_s, ...
+        """
         value = c_double()
         self._must(lib.nuice_plan_figure(self._handle, name_text(name), byref(value)))
         return value.value
 
     def text(self, name: str) -> str:
-        """A string of nuice_plan_text() by name: scheduler, executor, overridden, warning, advice,
-        advice_json."""
+        """Returns a string of nuice_plan_text() by name: scheduler, executor, overridden, warning, advice,
+        advice_json.
+        """
         text = c_char_p()
         self._must(lib.nuice_plan_text(self._handle, name_text(name), byref(text)))
         return (text.value or b"").decode()
@@ -193,7 +194,7 @@ class Plan:
         return int(self.figure("phases"))
 
     def Free(self) -> None:
-        """Collective. Exchanges that are bound stay usable. A second call does nothing."""
+        """Collective. Frees the plan. Bound exchanges stay usable. A second call does nothing."""
         if self._handle is None:
             return
         handle = c_void_p(self._handle)
@@ -207,7 +208,7 @@ class Plan:
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if kind is None:
-            self.Free()  # otherwise the others may never come
+            self.Free()  # otherwise the other ranks may never call it
 
     def __repr__(self) -> str:
         if self._handle is None:
@@ -238,7 +239,7 @@ class Plan:
         must(status)
 
     def _refuse(self, error: Exception) -> None:
-        """Instead of a bind: an error of all ranks, so that none waits for this one."""
+        """Raises an error on all ranks instead of a bind, so that no rank waits for this rank."""
         lib.nuice_plan_refuse(self._handle, text_of(error))
 
 

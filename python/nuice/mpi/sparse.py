@@ -34,11 +34,11 @@ for _name in ("sparse_alltoallv_f", "received_size", "received_message", "receiv
 def sparse_alltoallv(
     comm: MPI.Intracomm, messages: Mapping[int, Any] | Iterable[tuple[int, Any]], dtype: Any = np.uint8
 ) -> list[tuple[int, NDArray[Any]]]:
-    """Collective. messages: {rank: buffer}, or (rank, buffer) pairs; messages to the rank itself and several
-    to one rank are allowed, empty ones are not sent. Returns (rank, array of dtype) for each message
-    received, sorted by rank; those of one rank are in its order of sending. Raises Error, the same on all
-    ranks: invalid_argument for a rank that does not exist. Arguments of a wrong kind raise TypeError or
-    BufferError on their rank.
+    """Collective. Sends messages and returns the messages to this rank: a list of (rank, array of dtype),
+    sorted by rank; messages of the same rank are in its order of sending. messages: {rank: buffer}, or
+    (rank, buffer) pairs; messages to the rank itself and several to one rank are allowed, empty messages
+    are not sent. Raises Error, the same on all ranks: invalid_argument for a rank that does not exist.
+    Arguments of a wrong kind raise TypeError or BufferError on their rank.
     """
     fortran, handle = fortran_handle(comm), c_void_p()
     try:
@@ -46,7 +46,7 @@ def sparse_alltoallv(
         ranks = [whole(rank, "a rank", bits=32) for rank, _ in pairs]
         memories = [memory_of(buffer, False) for _, buffer in pairs]
     except Exception:
-        lib.nuice_sparse_alltoallv_f(-1, None, None, None, None, fortran, byref(handle))  # an error of all
+        lib.nuice_sparse_alltoallv_f(-1, None, None, None, None, fortran, byref(handle))  # all ranks fail
         raise
     must(
         lib.nuice_sparse_alltoallv_f(

@@ -3,7 +3,8 @@
 
     save_figure(draw_matrix(matrix), "halo.png")
 
-No display and no pyplot: nothing here changes the state of a program that draws with matplotlib itself.
+Neither a display nor pyplot is used, so the state of a program that draws with matplotlib itself does not
+change.
 """
 
 from .convergence import draw_convergence

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How exchanges find what carries them out, exchange by exchange."""
+"""Draws which method carries out each exchange, until the choice is made."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def draw_convergence(
     title: str,
     peer: tuple[str, float] | None = None,
 ) -> Figure:
-    """Time against the number of the exchange, coloured by the method that carried it out.
+    """Draws time against the number of the exchange, coloured by the method that carried it out.
 
     methods: one name for each exchange. peer: the name and median seconds of a method to compare with, drawn
     as a line.

@@ -15,14 +15,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_BARS = 16
-BEND = 0.1  # of a link, so that both ways of a cable are seen
-MAX_NAMED = 12  # vertices of a level that are all named; of more those at the busiest links
+BEND = 0.1  # bend of a link, so that both directions of a cable are visible
+MAX_NAMED = 12  # vertices per level up to which all are named; beyond, only those at the busiest links
 NAMED_LINKS = 6
 
 
 def link_loads(matrix: CommMatrix, network: Topology) -> NDArray[np.float64]:
-    """For each link: bytes over it by the network's routes, divided by its number of simultaneous
-    transfers."""
+    """Returns, for each link, the bytes over it by the network's routes, divided by its number of
+    simultaneous transfers.
+    """
     loads = np.zeros(network.num_links)
     for src, dst, count in zip(*(ends.tolist() for ends in matrix.entries()), strict=True):
         if src != dst:
@@ -31,10 +32,10 @@ def link_loads(matrix: CommMatrix, network: Topology) -> NDArray[np.float64]:
 
 
 def draw_fabric(matrix: CommMatrix, network: Topology, title: str = "") -> Figure:
-    """Left: the network, with links redder the more they carry. Right: the busiest links by name.
+    """Draws the network (left), with links redder the more they carry, and the busiest links by name (right).
 
-    Loads are relative to the busiest port: above 1 a link, not a port, is the bottleneck. ValueError for
-    a network without links, such as a crossbar.
+    Loads are relative to the busiest port: above 1 a link, not a port, is the bottleneck. Raises ValueError
+    for a network without links, such as a crossbar.
     """
     if network.num_links == 0:
         raise ValueError(f"{network.name} has no links to draw")
@@ -60,7 +61,7 @@ def draw_fabric(matrix: CommMatrix, network: Topology, title: str = "") -> Figur
 
 
 def _homes(network: Topology, num_ranks: int) -> set[int]:
-    """The vertices where routes of ranks begin."""
+    """Returns the vertices where routes of ranks begin."""
     last = num_ranks - 1
     homes = set()
     for rank in range(num_ranks):
@@ -72,8 +73,9 @@ def _homes(network: Topology, num_ranks: int) -> set[int]:
 
 
 def _places(ends: NDArray[np.int64], homes: set[int]) -> tuple[NDArray[np.float64], dict[int, int]]:
-    """For each vertex: x and y, and its level, the number of cables to the ranks. A single level is a
-    circle."""
+    """Returns x and y for each vertex, and its level, the number of cables to the ranks. A single level is
+    drawn as a circle.
+    """
     near: dict[int, set[int]] = {}
     for a, b in ends.tolist():
         near.setdefault(a, set()).add(b)

@@ -18,7 +18,7 @@ _TITLES = {"mach": "Mach number", "pressure": "pressure", "density": "density"}
 
 
 def draw_flow(flow: Flow, value: str = "mach") -> Figure:
-    """The whole flow, and an enlarged part (near the profile, if there is one), coloured by value."""
+    """Draws the whole flow, and an enlarged part (near the profile, if there is one), coloured by value."""
     from matplotlib.tri import Triangulation
 
     figure = new_figure(13, 6)
@@ -41,6 +41,6 @@ def draw_flow(flow: Flow, value: str = "mach") -> Figure:
 
 
 def _has_a_profile(flow: Flow) -> bool:
-    """The profile lies from 0 to 1 in a disc around its middle."""
+    """Returns whether there is a profile, which lies from 0 to 1 in a disc around its middle."""
     x = flow.points[:, 0]
     return bool(abs((x.min() + x.max()) / 2 - 0.5) < 0.1)

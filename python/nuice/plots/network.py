@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One exchange between hosts, by MPI and by nuice: times, lost packets, and the traffic of each port."""
+"""Draws one exchange between hosts, by MPI and by NUICE: times, lost packets, and the traffic of each
+port.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
 
 
 def draw_network(network: Mapping[str, Any]) -> Figure:
-    """Above: time and retransmissions of every exchange. Below: the traffic of each port, with MPI and NUICE.
+    """Draws time and retransmissions of every exchange (above) and the traffic of each port (below), with MPI
+    and with NUICE.
 
     network: the contents of network.json, which nuice demo writes.
     """
@@ -101,11 +104,12 @@ def _draw_lost(axes: Any, methods: list[Mapping[str, Any]]) -> None:
 def port_shares(
     lane: Mapping[str, float], network: Mapping[str, Any], shown_s: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(times in seconds since the start of the exchange; a row per port: the share of it in use at these
-    times)."""
+    """Returns times in seconds since the start of the exchange, and a row per port: the share of it in use
+    at these times.
+    """
     ports = network["ports"]
     at = np.array(ports["at_s"]) - lane["begin_s"]
-    # One look more at both ends, so that the picture begins and ends inside it.
+    # One sample more at both ends, so that the picture begins and ends inside the samples.
     first = max(int(np.searchsorted(at, 0.0)) - 1, 0)
     last = min(int(np.searchsorted(at, shown_s)) + 1, len(at))
     at, counts = at[first:last], np.array(ports["bytes"][first:last], dtype=float).reshape(last - first, -1)
@@ -118,7 +122,7 @@ def _draw_lane(
 ) -> Any:
     lane = method["typical"]
     at, shares = port_shares(lane, network, shown_s)
-    # What the ports carry after the end belongs to the next exchange.
+    # Bytes after the end belong to the next exchange.
     shares[:, at[:-1] > lane["seconds"]] = 0.0
     rows = np.arange(shares.shape[0] + 1) - 0.5
     colours = "Oranges" if method["mpi"] else "Blues"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A mesh coloured by part, and a communication matrix as a heat map."""
+"""Draws a mesh coloured by part, and a communication matrix as a heat map."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from ..airfoil import Mesh
 
 MAX_CELLS = (
-    256  # per side of a heat map, so that single messages are seen; larger matrices are drawn in blocks
+    256  # rows of a heat map, so that single messages are visible; larger matrices are drawn in blocks
 )
 MAX_NUMBERED_PARTS = 128
 
 
 def draw_mesh(mesh: Mesh, owner: NDArray[np.int64], num_parts: int) -> Figure:
-    """The whole mesh and the part near the profile; white: triangles between parts, which make the messages.
+    """Draws the whole mesh and the part near the profile. White triangles lie between parts and make the
+    messages.
 
     Adjacent parts have different colours. Up to eight parts have one colour each and a legend; more parts
     have numbers.
@@ -50,7 +51,7 @@ def draw_mesh(mesh: Mesh, owner: NDArray[np.int64], num_parts: int) -> Figure:
 
 
 def _colour_numbers(mesh: Mesh, owner: NDArray[np.int64], num_parts: int) -> list[int]:
-    """A colour per part, different for parts that touch where eight colours are enough."""
+    """Returns a colour per part. Adjacent parts have different colours if eight colours are enough."""
     if num_parts <= len(COLOURS):
         return list(range(num_parts))
     touching: list[set[int]] = [set() for _ in range(num_parts)]
@@ -97,7 +98,9 @@ def _part_legend(figure: Figure, owner: NDArray[np.int64], colours: list[Any]) -
 
 
 def _number_parts(axes: Any, mesh: Mesh, owner: NDArray[np.int64], num_parts: int) -> None:
-    """Each part's number at its median point, if the axes show that and the part is not tiny there."""
+    """Writes each part's number at its median point, if the axes show this point and the part is not tiny
+    there.
+    """
     width = np.ptp(axes.get_xlim())
     for part in range(num_parts):
         points = mesh.points[owner == part]
@@ -108,7 +111,7 @@ def _number_parts(axes: Any, mesh: Mesh, owner: NDArray[np.int64], num_parts: in
 
 
 def draw_matrix(matrix: CommMatrix, title: str = "communication matrix") -> Figure:
-    """Bytes from every sender (row) to every receiver (column); white: no message."""
+    """Draws the bytes from every sender (row) to every receiver (column); white: no message."""
     from matplotlib import colormaps
     from matplotlib.colors import LogNorm, Normalize
 
@@ -121,7 +124,7 @@ def draw_matrix(matrix: CommMatrix, title: str = "communication matrix") -> Figu
     figure = new_figure(8.2, 7)
     axes = figure.add_subplot()
     extent = (-0.5, matrix.num_ranks - 0.5, matrix.num_ranks - 0.5, -0.5)
-    # From zero, not from the smallest: equal sizes must not look empty, and white must stay "no message".
+    # The scale begins at zero: equal sizes must not look empty, and white must mean "no message".
     norm = LogNorm(low, high) if wide_range else Normalize(0.0, high)
     image = axes.imshow(shown, cmap=colormaps["viridis_r"], norm=norm, extent=extent, interpolation="none")
     per = f" per {block} x {block} ranks" if block > 1 else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plans as timelines, and the comparison of schedulers as bars. Timelines are a model."""
+"""Draws plans as timelines, which are a model, and the comparison of schedulers as bars."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 MAX_LABELLED_RANKS = 40
 NOT_COMPARABLE = "#BBBBBB"  # bars of schedules for which the bound does not hold
-MIN_LABEL_SHARE = 0.016  # of the axis' width: a narrower bar has no room for its receiver's number
+MIN_LABEL_SHARE = 0.016  # share of the axis' width below which a bar has no room for its receiver's number
 
 
 def draw_timeline(plans: Sequence[Plan]) -> Figure:
-    """Ranks x bytes, one panel per plan on a common scale: which rank sends to which in each phase.
+    """Draws ranks x bytes, one panel per plan on a common scale: which rank sends to which in each phase.
 
-    The model: a rank sends and receives one message at a time, all messages move at the same speed, and a
-    phase begins when the one before has ended on all ranks. Where a rank has several sends in one phase, they
-    are drawn one after the other, in their order.
+    The model: a rank sends and receives one message at a time, all messages have the same speed, and a phase
+    begins when the previous phase has ended on all ranks. If a rank has several sends in one phase, they are
+    drawn one after the other, in their order.
     """
     num_ranks = plans[0].matrix.num_ranks
     ends = [_phase_ends(plan) for plan in plans]
@@ -54,7 +54,9 @@ def draw_timeline(plans: Sequence[Plan]) -> Figure:
 
 
 def _phase_ends(plan: Plan) -> NDArray[np.float64]:
-    """When each phase ends, in bytes: a phase lasts as long as its busiest rank sends or receives."""
+    """Returns the end of each phase, in bytes: a phase lasts as long as its busiest rank sends or
+    receives.
+    """
     phase, src, dst, size = plan.schedule.transfer_table().T
     num_ranks, num_phases = plan.matrix.num_ranks, plan.phases
     busy = np.zeros((2, num_phases * num_ranks))
@@ -101,7 +103,9 @@ def _draw_plan(axes: Any, plan: Plan, ends: NDArray[np.float64], divisor: float,
 
 
 def _send_starts(phase: Any, src: Any, width: Any, ends: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Where each transfer begins: at its phase's begin, after the earlier sends of its rank in that phase."""
+    """Returns the start of each transfer: after the start of its phase and the earlier sends of its rank
+    in this phase.
+    """
     begins = np.concatenate([[0.0], ends])
     sent: dict[tuple[int, int], float] = {}
     left = np.zeros(len(phase))
@@ -113,7 +117,7 @@ def _send_starts(phase: Any, src: Any, width: Any, ends: NDArray[np.float64]) ->
 
 
 def _draw_phases(axes: Any, ends: NDArray[np.float64], longest: float) -> None:
-    """Every second phase on a grey ground, with its number above where there is room."""
+    """Draws every second phase on a grey background, with its number above if there is room."""
     begins = np.concatenate([[0.0], ends])
     for p, (begin, end) in enumerate(zip(begins[:-1], ends, strict=True)):
         if p % 2 == 1:
@@ -128,9 +132,10 @@ def _draw_phases(axes: Any, ends: NDArray[np.float64], longest: float) -> None:
 
 
 def draw_comparison(comparisons: Sequence[Comparison], title: str = "schedulers compared") -> Figure:
-    """Phases, bytes over bound, and planning time of every applicable scheduler.
+    """Draws phases, bytes over bound, and planning time of every applicable scheduler.
 
-    Schedulers that made the same schedule share a row, with the time of the fastest."""
+    Schedulers that made the same schedule share a row, with the time of the fastest.
+    """
     groups = _same_schedules(comparisons)
     names = [textwrap.fill(", ".join(c.scheduler for c in group), 26) for group in groups]
     figures = [min((c.figures() for c in group), key=lambda f: f["plan_seconds"]) for group in groups]
@@ -160,7 +165,7 @@ def draw_comparison(comparisons: Sequence[Comparison], title: str = "schedulers 
 
 
 def _same_schedules(comparisons: Sequence[Comparison]) -> list[list[Comparison]]:
-    """Of those that could be planned, in their order."""
+    """Groups the schedulers that made the same schedule, in their order, without inapplicable schedulers."""
     groups: dict[tuple[int, bytes], list[Comparison]] = {}
     for c in comparisons:
         if c.plan is not None:

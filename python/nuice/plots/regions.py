@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Maps of which candidate wins, as 000 figs 16 and 17, with the break-even lines of LP and CGM."""
+"""Draws maps of which candidate wins, as 000 figs 16 and 17, with the break-even lines of LP and CGM."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def draw_regions(regions: RegionMap, lines: Sequence[BreakEven] = ()) -> Figure:
-    """One cell per number of messages (upwards) and size (to the right), in the colour of its winner."""
+    """Draws one cell per number of messages (upwards) and size (to the right), in the colour of its
+    winner.
+    """
     from matplotlib.patches import Patch, Rectangle
 
     names = list(dict.fromkeys(name for row in regions.winner for name in row))
@@ -54,14 +56,14 @@ def draw_regions(regions: RegionMap, lines: Sequence[BreakEven] = ()) -> Figure:
 
 
 def _draw_break_even(axes: Axes, regions: RegionMap, lines: Sequence[BreakEven]) -> None:
-    """Below the line CGM costs no more than LP."""
+    """Draws the line below which CGM costs no more than LP."""
     points = [(j + 0.5, _height(regions, line.degree)) for j, line in enumerate(lines)]
     if points:
         axes.plot(*zip(*points, strict=True), color="black", linewidth=1.6, label="CGM = LP, used once")
 
 
 def _height(regions: RegionMap, degree: int) -> float:
-    """Where a degree lies between the rows."""
+    """Returns the position of a degree between the rows."""
     degrees = regions.degrees
     if degree < degrees[0]:
         return 0.0

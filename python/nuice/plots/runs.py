@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulated runs as timelines: sends, receives and waits of each rank."""
+"""Draws simulated runs as timelines: sends, receives and waits of each rank."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .style import COLOURS, REFERENCE_LINE, new_figure, three_digits, time_unit
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Of a rank's row, from its upper to its lower edge: what the processor does fills it, bytes lie on top of it.
+# The parts of a rank's row, from top to bottom: work of the processor fills the row, bytes lie on it.
 LANES = {
     "software": (-0.46, 0.46, COLOURS[7]),
     "waiting": (-0.46, 0.46, "#E4E4E4"),
@@ -34,7 +34,9 @@ MAX_LABELLED_RANKS = 40
 
 
 def draw_runs(predictions: Sequence[Prediction], machine: str) -> Figure:
-    """Ranks x time, one panel per run on a common scale. The runs must have been made with timeline=True."""
+    """Draws ranks x time, one panel per run on a common scale. The runs must have been made with
+    timeline=True.
+    """
     runs = [p for p in predictions if p.run is not None]
     num_ranks = max((len(p.run.ranks) for p in runs), default=1)
     longest = max((p.run.seconds for p in runs), default=0.0) or 1e-9

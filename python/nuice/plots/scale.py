@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Distributed planning against the number of ranks."""
+"""Draws the results of distributed planning against the number of ranks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def draw_scale(points: Sequence[Mapping[str, Any]], title: str) -> Figure:
-    """Phases over the maximum degree, and modelled planning times, by ranks.
+    """Draws phases over the maximum degree, and modelled planning times, by ranks.
 
     Each point has ranks, phases_to_max_degree and modelled_seconds_by_machine (`nuice plan-at-scale --json`).
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the pictures share: colours, units, and writing to a file."""
+"""The common parts of all pictures: colours, units, and writing to a file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..files import OutputFiles
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Okabe and Ito (2008): told apart with every common kind of colour blindness. Darkest last.
+# Okabe and Ito (2008): distinguishable with every common kind of colour blindness. Darkest last.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#555555")
 OURS, THEIRS = COLOURS[0], COLOURS[1]
 REFERENCE_LINE = "#D55E00"
@@ -24,14 +24,15 @@ def new_figure(width_inches: float, height_inches: float) -> Figure:
 
 
 def save_figure(figure: Figure, path: str | PathLike[str]) -> None:
-    """Writes PNG, PDF or SVG, by the ending of the name; complete or not at all."""
+    """Writes PNG, PDF or SVG, by the ending of the name. The file appears complete or not at all."""
     with OutputFiles() as out:
         figure.savefig(out.picture(path), dpi=130)
 
 
 def rank_colours(count: int) -> list[Any]:
-    """One colour per rank: up to eight ranks have distinct named colours, more are placed along a colour map
-    in rank order."""
+    """Returns one colour per rank. Up to eight ranks have distinct named colours; more ranks get colours
+    along a colour map, in rank order.
+    """
     if count <= len(COLOURS):
         return list(COLOURS[:count])
     from matplotlib import colormaps
@@ -40,7 +41,7 @@ def rank_colours(count: int) -> list[Any]:
 
 
 def explain_rank_colours(figure: Figure, panels: Any, num_ranks: int) -> None:
-    """Next to the panels: which colour is which receiving rank."""
+    """Explains, next to the panels, which colour is which receiving rank."""
     if num_ranks <= len(COLOURS):
         from matplotlib.patches import Patch
 
@@ -62,7 +63,7 @@ def text_colour_on(colour: Any) -> str:
 
 
 def byte_unit(largest: float) -> tuple[float, str]:
-    """(divisor, name) such that the largest value is a number that people read easily."""
+    """Returns (divisor, name) of a unit in which the largest value is easy to read."""
     for name in ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB"):
         if largest < 10240 or name == "PiB":
             break
@@ -78,5 +79,5 @@ def time_unit(largest_s: float) -> tuple[float, str]:
 
 
 def three_digits(value: float) -> str:
-    """At least three significant digits, never an exponent."""
+    """Returns at least three significant digits, without an exponent."""
     return f"{value:.0f}" if value >= 1000 else f"{value:.3g}"

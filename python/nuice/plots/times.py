@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measured exchange times, as nuice-bench reports them."""
+"""Draws measured exchange times, as nuice-bench reports them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 
 def draw_times(methods: Sequence[Mapping[str, Any]], title: str) -> Figure:
-    """One bar per method: median over the repetitions, with min and max.
+    """Draws one bar per method: the median over the repetitions, with minimum and maximum.
 
-    Each method has label, mpi (whether it is MPI's own) and exchange_seconds_{median,min,max}.
+    Each method has label, mpi (whether it is a method of MPI) and exchange_seconds_{median,min,max}.
     """
     from matplotlib.patches import Patch
 
     medians = [m["exchange_seconds_median"] for m in methods]
     factor, unit = time_unit(max(medians, default=0.0))
-    # The slowest repetition may be an accident of the machine: it must not squeeze all the bars.
+    # The slowest repetition may be a disturbance of the machine, which must not shrink all bars.
     slowest = max((m["exchange_seconds_max"] for m in methods), default=1.0)
     longest = factor * min(slowest, 4 * max(medians, default=1.0))
     figure = new_figure(11, 1.9 + 0.42 * len(methods))

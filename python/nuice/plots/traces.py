@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A real exchange drawn above its plan: sends and waits of each rank."""
+"""Draws a real exchange above its plan: sends and waits of each rank."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ WAITING = "#DDDDDD"
 
 
 def plan_bars(exchange: ExchangeTrace) -> list[tuple[int, int, float, float]]:
-    """(src, dst, begin, end) of the plan's transfers, in bytes: a phase lasts as long as its busiest port."""
+    """Returns (src, dst, begin, end) of the plan's transfers, in bytes: a phase lasts as long as its
+    busiest port.
+    """
     by_phase: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     for rank, rows in exchange.entries.items():
         for phase, to, size, _, _ in rows.tolist():
@@ -36,7 +38,7 @@ def plan_bars(exchange: ExchangeTrace) -> list[tuple[int, int, float, float]]:
 
 
 def draw_trace(exchange: ExchangeTrace, run: Run) -> Figure:
-    """Two panels: the exchange (a transfer lasts from its start to its arrival) and the plan."""
+    """Draws two panels: the exchange (a transfer lasts from its start to its arrival) and the plan."""
     factor, unit = time_unit(run.seconds)
     num_ranks = exchange.num_ranks
     panel = min(max(0.24 * num_ranks, 1.9), 7.5)

@@ -14,7 +14,8 @@
 
 namespace nuice {
 
-/// Both exchange, so one comes first: either the ringer sees that somebody sleeps, or the sleeper sees what was made ready.
+/// Announces the sleep. This exchange and that of ring() have an order: either ring() sees that a process
+/// sleeps, or the sleeper sees what was made ready.
 void Bell::announce() { is_asleep_.exchange(1, std::memory_order_acq_rel); }
 
 #ifdef __linux__

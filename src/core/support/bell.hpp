@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sleeping until another process of this host rings, in memory that both have mapped.
+// A bell, in memory that several processes of a host have mapped: a process sleeps until another process
+// rings.
 //
 //   sleeper:  announce(); if (!ready()) sleep(); withdraw();      ringer:  make it ready; ring();
 //
-// A sleeper looks again after `seconds` at the latest, so that it can let MPI go on: others may wait for that.
+// A sleeper wakes after `seconds` at the latest, to let MPI progress, because other ranks may wait for that.
 #pragma once
 
 #include <atomic>
@@ -11,19 +12,19 @@
 
 namespace nuice {
 
-/// While the four bytes there are this value, at most so long; until wake_sleeper() of them.
+/// Sleeps while the four bytes at `word` equal `value`, at most `seconds`, or until wake_sleeper(word).
 void sleep_while(const void* word, std::uint32_t value, double seconds);
-/// One system call.
+/// Wakes the process that sleeps on `word`, by one system call.
 void wake_sleeper(const void* word);
 
-/// All zero to begin with.
+/// A bell. Its memory must be zero at the beginning.
 class Bell {
  public:
-  /// Wakes the sleeper, if it sleeps. One system call then, none otherwise.
+  /// Wakes the sleeper if there is one, by one system call; otherwise needs no system call.
   void ring();
-  /// From here on a ring ends the next sleep().
+  /// Announces a sleep: any later ring() ends the next sleep().
   void announce();
-  /// Until somebody rings, or has rung since announce(); or so long.
+  /// Sleeps until a ring() after announce(), at most `seconds`.
   void sleep(double seconds);
   void withdraw() { is_asleep_.store(0, std::memory_order_relaxed); }
 

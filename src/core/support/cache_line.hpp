@@ -5,7 +5,7 @@
 
 namespace nuice {
 
-/// Of current processors; atomics of two ranks on one line slow each other down.
+/// The size of a cache line of current processors. Atomics of two ranks on one line slow each other down.
 inline constexpr std::size_t cache_line_bytes = 64;
 
 }  // namespace nuice

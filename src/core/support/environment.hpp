@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Values of environment variables, read strictly: what is not a value is told, and not taken for 0. For code that must not fail, as it
-// sits in a program of somebody else's.
+// Reads environment variables strictly: a wrong value is reported, and never taken for 0. For code that must
+// not fail, because it runs inside unmodified programs.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,17 @@ namespace nuice::core {
 
 class Environment {
  public:
-  /// A finite number from `least` on; `otherwise` where the variable is not set or is empty, or holds no such number.
+  /// Returns a finite number of at least `least`; `otherwise` if the variable is not set, is empty or holds
+  /// no such number.
   double number(const char* name, double least, double otherwise);
-  /// Likewise a whole number.
+  /// Returns a whole number from `least` to `most`; `otherwise` if the variable is not set, is empty or holds
+  /// no such number.
   std::int64_t whole(const char* name, std::int64_t least, std::int64_t most, std::int64_t otherwise);
-  /// One of these words; the first of them where the variable is not set or is empty, or holds another word.
+  /// Returns one of the words `known`; the first of them if the variable is not set, is empty or holds
+  /// another word.
   std::string word(const char* name, std::initializer_list<std::string_view> known);
 
-  /// What was wrong, one sentence each: NAME="VALUE" is no ...
+  /// Returns one sentence about every wrong value: NAME="VALUE" is no ...
   const std::vector<std::string>& complaints() const { return complaints_; }
 
  private:

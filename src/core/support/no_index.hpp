@@ -5,7 +5,7 @@
 
 namespace nuice {
 
-/// The index of nothing: no vector is that long.
+/// The index that means "none": no vector is that long.
 inline constexpr std::size_t no_index = static_cast<std::size_t>(-1);
 
 }  // namespace nuice

@@ -12,7 +12,7 @@ bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; 
 
 [[noreturn]] void fail(const std::string& what) { throw Error(ErrorCode::parse, "options: " + what); }
 
-/// "64KiB" or "64", in seconds or bytes.
+/// Reads "64KiB" or "64"; without a unit the value is in seconds or bytes.
 std::string read_quantity(const std::string& text, core::Dimension dimension, double& value) {
   std::string why;
   double number = 0;
@@ -53,7 +53,7 @@ std::string quoted(const std::string& value) {
   return needs_quotes ? '"' + value + '"' : value;
 }
 
-/// The shortest that is read back to the same.
+/// Returns the shortest text that is read back to the same value.
 std::string seconds_text(double seconds) {
   std::array<char, 40> digits{};
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), seconds);

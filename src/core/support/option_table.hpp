@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Options of a struct as a table. From its rows come reading them from text, writing them, checking them and comparing them
-// on all ranks, so that an option is one member and one row.
+// The options of a struct as a table. From its rows follow reading options from text, writing them, checking
+// them and comparing them between ranks, so that a new option needs only a member and a row.
 //
-//   constexpr OptionKind<PlanOptions> rows...: {"device.chunk", "summary", Size<PlanOptions>{at, 16, INT_MAX}}
+//   rows: {"device.chunk", "summary", Size<PlanOptions>{at, 16, INT_MAX}}
 //   parse_options(text, table, options);      // "device.chunk=64KiB scheduler=coloring"
 //   option_text(row, options);                // "65536"
 //
-// A text is a list of name=value, separated by blanks or line ends; a value with blanks stands in double quotes.
+// A text is a list of name=value, separated by blanks or line ends; a value with blanks is in double quotes.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@
 
 namespace nuice::options {
 
-/// Where in the struct.
+/// A function that returns the option's member of the struct.
 template <typename Options, typename T>
 using At = T& (*)(Options&);
 
@@ -33,18 +33,19 @@ struct NamedValue {
   std::string name;
   std::string value;
 };
-/// Throws Error parse for a word without '=' or a quote that does not end.
+/// Splits a text into options. Throws Error parse for a word without '=' or a quote that does not end.
 std::vector<NamedValue> split_options(std::string_view text);
-/// As it stands in a text: in quotes if need be.
+/// Returns the value as it is written in a text: in quotes if necessary.
 std::string quoted(const std::string& value);
 std::string names_text(std::span<const std::string_view> names);
 std::string seconds_text(double seconds);
-// Empty, or what is wrong, as Kind::read().
+// These functions return what is wrong, as Kind::read(), or an empty string.
 std::string read_size(const std::string& text, Bytes& bytes);
 std::string read_seconds(const std::string& text, double& seconds);
 
-// The kinds of options. print(): the value as text. read(): sets it; why_not(): whether it is allowed. Both
-// return what is wrong, for a sentence that begins with the option's name, or nothing.
+// The kinds of options. print() returns the value as text, read() sets it, and why_not() says whether it is
+// allowed. read() and why_not() return what is wrong, for a sentence that begins with the option's name, or
+// an empty string.
 
 template <typename O>
 struct Text {
@@ -76,7 +77,7 @@ std::string why_not_between(T value, T least, T most) {
   return {};
 }
 
-/// A whole number of any type.
+/// A whole number of any type, from `least` to `most`.
 template <typename O, typename T>
 struct Whole {
   At<O, T> at;
@@ -89,7 +90,7 @@ struct Whole {
   std::string why_not(O& options) const { return why_not_between(at(options), least, most); }
 };
 
-/// Bytes, with a unit or without.
+/// A number of bytes, with or without a unit.
 template <typename O>
 struct Size {
   At<O, Bytes> at;
@@ -100,7 +101,7 @@ struct Size {
   std::string why_not(O& options) const { return why_not_between(at(options), least, most); }
 };
 
-/// A time, with a unit or in seconds; not negative.
+/// A time that is not negative, with a unit or in seconds.
 template <typename O>
 struct Seconds {
   At<O, double> at;
@@ -111,7 +112,7 @@ struct Seconds {
   }
 };
 
-/// One of some names, as an enum whose values are 0, 1, ...
+/// One of several names, stored as an enum whose values are 0, 1, ...
 template <typename O, typename T>
 struct OneOf {
   At<O, T> at;
@@ -132,15 +133,15 @@ struct OneOf {
   }
 };
 
-/// A row. Which kinds there are is up to the table.
+/// A row of the table. The table defines which kinds there are.
 template <typename Kind>
 struct Option {
-  std::string_view name;     ///< "device.chunk"
-  std::string_view summary;  ///< One line.
+  std::string_view name;     ///< The name, such as "device.chunk".
+  std::string_view summary;  ///< A one-line description.
   Kind kind;
 };
 
-/// The options are read only, though members are reached as by a writer.
+/// Returns an option's value as text. The options are not changed, although kinds access members for writing.
 template <typename O, typename Kind>
 std::string option_text(const Option<Kind>& row, const O& options) {
   return std::visit([&](const auto& kind) { return kind.print(const_cast<O&>(options)); }, row.kind);
@@ -151,7 +152,7 @@ std::string why_not_option(const Option<Kind>& row, const O& options) {
   return std::visit([&](const auto& kind) { return kind.why_not(const_cast<O&>(options)); }, row.kind);
 }
 
-/// Sets what the text says. Throws Error parse; options may then be changed in part.
+/// Sets the options that the text contains. Throws Error parse; some options may then have been changed.
 template <typename O, typename Kind>
 void parse_options(std::string_view text, std::span<const Option<Kind>> table, O& options) {
   for (const auto& [name, value] : split_options(text)) {
@@ -169,7 +170,7 @@ void parse_options(std::string_view text, std::span<const Option<Kind>> table, O
   }
 }
 
-/// What differs from the defaults, as parse_options() takes it.
+/// Returns the options that differ from the defaults, as a text for parse_options().
 template <typename O, typename Kind>
 std::string options_text(std::span<const Option<Kind>> table, const O& options, const O& defaults) {
   std::string text;

@@ -3,7 +3,7 @@
 
 namespace nuice {
 
-/// Between two looks at memory that another core is to change.
+/// Waits briefly between two reads of memory that another core will change.
 inline void pause_briefly() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();

@@ -11,7 +11,7 @@
 namespace nuice::core {
 namespace {
 
-/// By read(2): a stream would throw where the process ends between open and read (ESRCH).
+/// Reads /proc/PID/stat by read(2): a stream would throw if the process ended between open and read (ESRCH).
 std::string line_of(std::int64_t number) {
   const int file = open(("/proc/" + std::to_string(number) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return {};
@@ -26,13 +26,13 @@ std::string line_of(std::int64_t number) {
 
 std::optional<ProcessState> process_state(std::int64_t number) {
   const std::string line = line_of(number);
-  const std::size_t name_end = line.rfind(')');  // the name in parentheses may itself hold any character
+  const std::size_t name_end = line.rfind(')');  // the name in parentheses may contain any character
   if (name_end == std::string::npos) return std::nullopt;
   std::istringstream rest(line.substr(name_end + 1));
   ProcessState state{};
   rest >> state.letter >> state.parent;
   std::string skipped;
-  constexpr int fields_between = 17;  // from the fifth to the 21st
+  constexpr int fields_between = 17;  // fields 5 to 21
   for (int i = 0; i < fields_between; ++i) rest >> skipped;
   return rest >> state.begun ? std::optional(state) : std::nullopt;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the system says of a process: /proc/PID/stat, proc(5).
+// What the operating system knows about a process: /proc/PID/stat, proc(5).
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,13 @@
 namespace nuice::core {
 
 struct ProcessState {
-  char letter;          // R, S, D, T ...; Z: gone, but its parent has not asked yet
-  std::int64_t parent;  // its number
-  std::int64_t begun;   // when, in ticks since the system was started
+  char letter;          // the state: R, S, D, T ...; Z: ended, but not yet collected by its parent
+  std::int64_t parent;  // the number of the parent process
+  std::int64_t begun;   // the start time, in ticks since the system was started
 };
 
-/// Nothing if there is no such process, if it ends meanwhile, or where the system does not tell. Some 5 us.
+/// Returns the state of process `number`; nothing if there is no such process, if it ends meanwhile, or if
+/// the system does not say. Takes about 5 us.
 std::optional<ProcessState> process_state(std::int64_t number);
 
 }  // namespace nuice::core

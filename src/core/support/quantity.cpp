@@ -42,7 +42,7 @@ std::span<const Unit> units_of(Dimension dimension) {
   return {};
 }
 
-/// Whose numbers are the values themselves.
+/// Returns the unit whose numbers are the values themselves.
 const Unit& exact_unit(Dimension dimension) {
   const auto units = units_of(dimension);
   return *std::ranges::find_if(units, [](const Unit& unit) { return !unit.is_rate && unit.factor == 1; });
@@ -54,7 +54,7 @@ std::string names_of(std::span<const Unit> units) {
   return names;
 }
 
-/// The fewest digits with which the text of this unit is read back to `value`; empty if none are.
+/// Returns the shortest text in this unit that is read back to `value`; empty if there is none.
 std::string text_in(const Unit& unit, Dimension dimension, double value) {
   const double number = unit.is_rate ? 1 / value / unit.factor : value / unit.factor;
   std::array<char, 40> digits{};
@@ -69,7 +69,7 @@ std::string text_in(const Unit& unit, Dimension dimension, double value) {
   return {};
 }
 
-/// Whether people would take this unit: a number from 1 to 999 before it.
+/// Returns whether the number in this unit is easy to read: from 1 to below 1000.
 bool is_natural(const Unit& unit, double value) {
   const double number = unit.is_rate ? 1 / value / unit.factor : value / unit.factor;
   return number >= 1 && number < 1000;

@@ -9,12 +9,12 @@ namespace nuice::core {
 
 enum class Dimension { time, size, time_per_byte };
 
-/// A number, a blank or not, a unit. In seconds, bytes, seconds per byte (rates are turned round).
-/// On failure `why` says what is wrong and what would be right.
+/// Parses a number and a unit, with or without a blank between them. The value is in seconds, bytes, or
+/// seconds per byte (rates are inverted). On failure `why` says what is wrong and what would be correct.
 bool parse_quantity(std::string_view text, Dimension dimension, double& value, std::string& why);
 
-/// The text that parse_quantity() reads back to exactly `value`, in a unit that people would take and with as few
-/// digits as that needs. `value` is finite and not negative.
+/// Returns a text that parse_quantity() reads back to exactly `value`, in a readable unit and with as few
+/// digits as possible. `value` is finite and not negative.
 std::string quantity_text(double value, Dimension dimension);
 
 }  // namespace nuice::core

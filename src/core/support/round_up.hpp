@@ -3,7 +3,7 @@
 
 namespace nuice {
 
-/// The least multiple of `unit` that is not below.
+/// Returns the least multiple of `unit` that is at least `value`.
 template <typename Integer>
 constexpr Integer round_up(Integer value, Integer unit) {
   return (value + unit - 1) / unit * unit;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A table of what users select by name: the rows that are built in, and those that a program adds.
+// A registry of things that users select by name: built-in rows, and rows that a program adds.
 //
-// Rows are never changed or removed, so references and spans stay good, and threads may read while one adds.
-// A row has a member `name`, whose text must live as long as the program.
+// Rows are never changed or removed, so references and spans stay valid, and threads may read while another
+// thread adds. A row has a member `name`, whose text must live as long as the program.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +17,15 @@
 
 namespace nuice::core {
 
-/// The row with that name; nullptr where there is none. O(rows).
+/// Returns the row with that name; nullptr if there is none. O(rows).
 template <typename Rows>
 auto row_named(const Rows& rows, std::string_view name) {
   const auto found = std::ranges::find(rows, name, [](const auto& row) { return row.name; });
   return found == std::ranges::end(rows) ? nullptr : &*found;
 }
 
-/// The same; throws Error invalid_argument with the known names. kind: "scheduler"; more: what else would do.
+/// Returns the row with that name. Throws Error invalid_argument with the known names. kind: "scheduler";
+/// more: other words that the caller accepts.
 template <typename Rows>
 const auto& require_row(const Rows& rows, std::string_view kind, std::string_view name,
                         std::string_view more = "") {
@@ -35,7 +36,7 @@ const auto& require_row(const Rows& rows, std::string_view kind, std::string_vie
                                                "\"; known: " + known + std::string(more));
 }
 
-/// A row for a value of an enumeration.
+/// A name for a value of an enumeration.
 template <typename Value>
 struct Named {
   std::string_view name;
@@ -53,14 +54,14 @@ class Table {
   static constexpr std::size_t capacity = 128;
 
   Table(std::string_view kind, std::span<const Row> built_in) : kind_(kind), size_(built_in.size()) {
-    rows_.reserve(capacity);  // never moved: spans stay good
+    rows_.reserve(capacity);  // rows never move, so spans stay valid
     rows_.assign(built_in.begin(), built_in.end());
   }
 
   std::span<const Row> rows() const { return {rows_.data(), size_.load(std::memory_order_acquire)}; }
   const Row& find(std::string_view name) const { return require_row(rows(), kind_, name); }
 
-  /// Throws Error invalid_argument for a name that is empty or taken, limit when the table is full.
+  /// Adds a row. Throws Error invalid_argument for a name that is empty or taken, limit if the table is full.
   void add(const Row& row) {
     const std::scoped_lock lock(adding_);
     const std::size_t size = size_.load(std::memory_order_relaxed);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every watchdog needs: how long a rank has looked for progress and found none, and which ranks its report names. The clock
-// is the caller's.
+// The common part of all watchdogs: measures for how long a rank has seen no progress, and writes the ranks
+// of a report. The caller provides the clock.
 //
 //   QuietTime quiet;
 //   quiet.restart();                                       // a wait begins
-//   ... quiet.look(events, now_s, watchdog_s / 10);        // at every look; events: a number that grows with every progress
-//   if (quiet.seconds() >= watchdog_s) ...                 // give up
+//   ... quiet.look(events, now_s, watchdog_s / 10);        // at every poll; events: a number that grows with
+//   progress
+//   if (quiet.seconds() >= watchdog_s) ...                 // time out
 #pragma once
 
 #include <algorithm>
@@ -20,8 +21,8 @@ namespace nuice {
 class QuietTime {
  public:
   void restart() { *this = {}; }
-  /// Of the time since the last look most_s counts at most, as this rank may have been stopped or busy, and others may have
-  /// waited for it meanwhile.
+  /// Looks for progress. The time since the last call counts for at most most_s, because this rank may have
+  /// been stopped or busy, and other ranks may have waited for it meanwhile.
   void look(std::int64_t events, double now_s, double most_s) {
     const bool is_quiet = has_looked_ && events == events_;
     quiet_s_ = is_quiet ? quiet_s_ + std::min(now_s - last_look_s_, most_s) : 0;
@@ -38,11 +39,12 @@ class QuietTime {
   bool has_looked_ = false;
 };
 
-/// The time that others have to answer a question, of which a moment at most counts between two looks: where this rank waits for a
-/// core, the others do too, and no rank is at fault. Bounded all the same.
+/// The time that other ranks have to answer a question. The time between two looks counts only up to a limit:
+/// if this rank waits for a core, the other ranks do too, and no rank is at fault. The total time is limited
+/// too.
 class AnswerTime {
  public:
-  /// At every look.
+  /// Returns whether the time is over. Call it at every look.
   bool is_over(double now_s) {
     if (begun_s_ == 0) begun_s_ = now_s;
     looked_.look(0, now_s, most_between_looks_s);
@@ -57,7 +59,8 @@ class AnswerTime {
   double begun_s_ = 0;
 };
 
-/// "rank 2, rank 3 and 5 more", each once, in order. At least one.
+/// Returns a list such as "rank 2, rank 3 and 5 more", with each rank once, in order. Requires at least one
+/// rank.
 inline std::string names_of(std::vector<Rank> ranks) {
   std::ranges::sort(ranks);
   const auto repeats = std::ranges::unique(ranks);

@@ -30,7 +30,8 @@ bool LineReader::next(std::string& line) {
   return true;
 }
 
-/// As std::getline, but a file without line ends (a device, one packed to be huge) does not fill the memory.
+/// Reads a line like std::getline, but a file without line ends (a device, or a huge packed file) cannot fill
+/// the memory.
 bool LineReader::get_line(std::string& line) {
   constexpr int end_of_file = std::streambuf::traits_type::eof();
   line.clear();
@@ -48,7 +49,7 @@ bool LineReader::get_line(std::string& line) {
 int LineReader::next_character(std::streambuf& from) const {
   try {
     return from.sbumpc();
-  } catch (const std::ios_base::failure& error) {  // a disk's error, a damaged packed file
+  } catch (const std::ios_base::failure& error) {  // a disk error or a damaged packed file
     fail(ErrorCode::io, std::string("cannot be read further: ") + error.what());
   }
 }
@@ -106,8 +107,8 @@ namespace {
   throw Error(ErrorCode::io, path + ": cannot be written: " + reason);
 }
 
-/// A device, a pipe or a descriptor of this process (/dev/stdout may lead to a regular file that another one has open)
-/// is written to and never replaced.
+/// Returns whether the path is a device, a pipe or a descriptor of this process. Such a file is written to
+/// and never replaced; /dev/stdout, for example, may lead to a regular file that another process has open.
 bool is_special_file(const std::string& path) {
   for (const std::string_view special : {"/dev/std", "/dev/fd/", "/proc/"}) {
     if (path.starts_with(special)) return true;
@@ -124,17 +125,17 @@ void write_straight(const std::string& path, const std::function<void(std::ostre
   if (!out) cannot_write(path, std::strerror(errno));
 }
 
-/// The file behind all symbolic links, which need not exist.
+/// Returns the file behind all symbolic links; it need not exist.
 std::string behind_links(const std::string& path) {
-  constexpr int most_links = 40;  // as the kernel
+  constexpr int most_links = 40;  // the limit of the Linux kernel
   std::filesystem::path target = path;
   for (int i = 0; i < most_links && std::filesystem::is_symlink(target); ++i)
     target = target.parent_path() / std::filesystem::read_symlink(target);
   return target.string();
 }
 
-/// A new empty file next to `target`, with its mode and owner if it exists. The name cannot be guessed, so that no user
-/// that may write to the folder can have put a link there.
+/// Makes an empty file next to `target`, with its mode and owner if it exists. The name is random, so that no
+/// other user with access to the folder can have put a link there.
 std::string make_temporary(const std::string& target, const std::string& path) {
   struct stat before{};
   const bool replaces = stat(target.c_str(), &before) == 0;
@@ -146,7 +147,8 @@ std::string make_temporary(const std::string& target, const std::string& path) {
     if (file < 0 && errno == EEXIST) continue;
     if (file < 0) cannot_write(path, std::strerror(errno));
     if (replaces) {
-      // Another's file keeps its owner only if we may give it away; its mode holds in either case.
+      // The file of another user keeps its owner only if this process may give files away; its mode is always
+      // kept.
       if (before.st_uid != geteuid() || before.st_gid != getegid()) {
         if (fchown(file, before.st_uid, before.st_gid) != 0) errno = 0;
       }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrix Market files (Boisvert, Pozo, Remington, NIST IR 5935, 1996): communication matrices with row = sender,
-// column = receiver, value = bytes, and sparse matrices of real numbers. A reader of its own and not a library's,
-// because every error must name its line and because a fractional or huge size must be refused and not rounded.
+// Reads and writes Matrix Market files (Boisvert, Pozo, Remington, NIST IR 5935, 1996): communication
+// matrices with row = sender, column = receiver, value = bytes, and sparse matrices of real numbers. No
+// library is used, because every error must name its line, and because a fractional or huge size must be
+// refused instead of rounded.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -19,9 +20,9 @@ using core::LineReader;
 using core::lower;
 
 struct Banner {
-  bool coordinate = false;  // else "array": every value, column by column
+  bool coordinate = false;  // otherwise "array": every value, column by column
   bool pattern = false;     // no values: one byte each
-  bool integer = false;     // else "real"
+  bool integer = false;     // otherwise "real"
   bool symmetric = false;   // only the lower triangle is listed
 };
 
@@ -35,13 +36,14 @@ constexpr std::uint64_t most_rows = std::numeric_limits<std::int32_t>::max();
 
 constexpr const char* example = "\"%%MatrixMarket matrix coordinate integer general\"";
 
-/// As much of a line as an error shows.
+/// Returns the beginning of a line, for an error text.
 std::string beginning_of(const std::string& line) {
   constexpr std::size_t most = 40;
   return line.size() <= most ? line : line.substr(0, most) + "...";
 }
 
-/// C's scanf, by which others read these files, takes "+7"; from_chars does not.
+/// Removes a plus sign: C's scanf, with which other programs read these files, accepts "+7"; from_chars does
+/// not.
 std::string_view without_plus(std::string_view word) {
   const bool has_plus = word.size() > 1 && word[0] == '+' && word[1] != '-';
   return has_plus ? word.substr(1) : word;
@@ -66,7 +68,7 @@ Banner read_banner(LineReader& lines) {
   const std::string field = lower(words[3]);
   const std::string symmetry = lower(words[4]);
   if (format != "coordinate" && format != "array") lines.fail("unknown format \"" + format + "\"");
-  const bool integer = field == "integer" || field == "unsigned-integer";  // the latter as SciPy writes it
+  const bool integer = field == "integer" || field == "unsigned-integer";  // SciPy writes "unsigned-integer"
   const bool real = field == "real" || field == "double";
   if (!integer && !real && field != "pattern") {
     lines.fail("values of kind \"" + field + "\" are not read; expected integer, real or pattern");
@@ -79,7 +81,7 @@ Banner read_banner(LineReader& lines) {
   return banner;
 }
 
-/// The next line that is neither blank nor a comment.
+/// Reads the next line that is neither blank nor a comment.
 bool next_data_line(LineReader& lines, std::string& line) {
   while (lines.next(line)) {
     if (line.starts_with('%') || line.find_first_not_of(" \t") == std::string::npos) continue;
@@ -111,11 +113,13 @@ SizeLine read_size_line(LineReader& lines, const Banner& banner, std::uint64_t m
   return {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns), entries};
 }
 
-/// Whether "12.50e1" has a fraction, however small. For words that parse() takes and that are finite.
+/// Returns whether a number such as "12.50e1" has a fraction, however small. Requires a finite number that
+/// parse() accepts.
 bool has_fraction(std::string_view word) {
   const std::size_t mark = std::min(word.find_first_of("eE"), word.size());
   std::int64_t exponent = 0;
-  // An exponent that is too large to read is so for zeros only, or the number would not be finite; too small likewise.
+  // An exponent too large to read occurs only with the value zero; otherwise the number would not be finite.
+  // The same holds for an exponent too small to read.
   if (mark < word.size() && !parse(word.substr(mark + 1), exponent)) exponent = 0;
   const std::string_view digits = word.substr(0, mark);
   const std::size_t point = std::min(digits.find('.'), digits.size());
@@ -144,7 +148,7 @@ void parse_value(const LineReader& lines, std::string_view word, const Banner& b
   if (value < 0) lines.fail("negative size " + text);
   if (value > static_cast<double>(max_bytes)) too_many();
   if (banner.integer) lines.fail("\"" + text + "\" is not an integer");
-  // The writer may have rounded, and so would we: 2^53 + 1 is not a double.
+  // The writer may have rounded the size, and reading would round it: 2^53 + 1 is not a double.
   constexpr double exact_up_to = 9007199254740992.0;
   if (value >= exact_up_to)
     lines.fail(text + " may be rounded: write sizes from 2^53 bytes without point and exponent");
@@ -165,7 +169,8 @@ std::int64_t parse_place(const LineReader& lines, std::string_view word, std::in
   return index - 1;
 }
 
-/// Add(row, column, value) is called for each entry, for both halves of a symmetric matrix.
+/// A reader of entries. It calls add(row, column, value) for each entry, and for both halves of a symmetric
+/// matrix.
 template <typename Value, typename Add>
 class EntryReader {
  public:
@@ -200,7 +205,7 @@ class EntryReader {
     add(row, column, value);
   }
 
-  /// They are listed column by column.
+  /// Adds the next value of an array, whose values are listed column by column.
   void add_array_value(const std::vector<std::string_view>& words) {
     if (words.size() != 1) lines_.fail("expected one value");
     Value value = 0;
@@ -211,7 +216,7 @@ class EntryReader {
 
   void add(std::int64_t row, std::int64_t column, Value value) {
     add_(row, column, value);
-    // NOLINTNEXTLINE(readability-suspicious-call-argument): the entry on the other side of the diagonal
+    // NOLINTNEXTLINE(readability-suspicious-call-argument): the mirrored entry of a symmetric matrix
     if (banner_.symmetric && row != column) add_(column, row, value);
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks as error texts name them.
+// The names of ranks in error texts.
 #pragma once
 
 #include <string>

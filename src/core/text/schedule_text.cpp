@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The schedule format, version 1: see text_io.hpp for an example and docs/reference/formats.md for the rules.
+// Reads and writes the schedule format, version 1: text_io.hpp has an example and docs/reference/formats.md
+// the rules.
 #include <ostream>
 #include <utility>
 
@@ -71,7 +72,7 @@ class ScheduleReader {
     return words_[1];
   }
 
-  /// All that follows the key, blanks included.
+  /// Returns everything behind the key, including blanks.
   std::string text_after(std::string_view key) {
     next(std::string(key) + " TEXT");
     if (words_.size() < 2 || words_[0] != key) lines_.fail("expected \"" + std::string(key) + " TEXT\"");
@@ -143,7 +144,7 @@ class ScheduleReader {
     schedule.add(src, dst, pieces_, path);
   }
 
-  /// "0>1:0+1024"
+  /// Parses a piece such as "0>1:0+1024".
   Piece parse_piece(std::string_view word) {
     const std::size_t arrow = word.find('>');
     const std::size_t colon = word.find(':');

@@ -22,7 +22,8 @@ constexpr auto patience = std::chrono::seconds(10);
 
 gzFile handle(void* file) { return static_cast<gzFile>(file); }
 
-/// A pipe opened without waiting looks empty until a process writes. Returns false if none does.
+/// Waits until a process writes to a pipe, because a pipe opened without waiting looks empty before. Returns
+/// false if no process does.
 bool wait_for_writer(int pipe) {
   const auto end = std::chrono::steady_clock::now() + patience;
   pollfd waiting{pipe, POLLIN, 0};
@@ -55,7 +56,7 @@ void UnpackedFile::Buffer::Close::operator()(void* file) const { gzclose_r(handl
 
 UnpackedFile::Buffer::Buffer(const std::string& path) {
   const int file = open_file(path);
-  file_.reset(gzdopen(file, "rb"));  // reads a file that is not packed as it is
+  file_.reset(gzdopen(file, "rb"));  // also reads files that are not packed
   if (file_) return;
   close(file);
   throw Error(ErrorCode::io, path + ": not enough memory");
@@ -73,7 +74,7 @@ std::streambuf::int_type UnpackedFile::Buffer::underflow() {
       gzclearerr(file);
       continue;
     }
-    // A packed file that is cut off gives what there is first.
+    // A packed file that is cut off first returns the data that it has.
     if (count < 0 || (count == 0 && status != Z_OK && status != Z_STREAM_END))
       throw std::ios_base::failure(status == Z_ERRNO ? std::strerror(errno) : "damaged");
     if (count == 0) return traits_type::eof();

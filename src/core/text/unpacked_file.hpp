@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A file to read from, unpacked on the way if gzip has packed it, which its first bytes say and not its name. Also a
-// pipe, if some program writes to it.
+// A file for reading. If its first bytes show that gzip has packed it, it is unpacked; its name does not
+// matter. It may be a pipe to which another program writes.
 #pragma once
 
 #include <array>
@@ -13,8 +13,9 @@ namespace nuice::core {
 
 class UnpackedFile : public std::istream {
  public:
-  /// Throws Error io with the system's reason; for a pipe to which no process writes, after 10 s. What cannot be read or
-  /// unpacked later comes out of the stream buffer as std::ios_base::failure, for which LineReader has the words.
+  /// Opens the file. Throws Error io with the system's reason; for a pipe to which no process writes, after
+  /// 10 s. If data cannot be read or unpacked later, the stream buffer throws std::ios_base::failure, which
+  /// LineReader translates.
   explicit UnpackedFile(const std::string& path);
 
  private:
@@ -35,7 +36,8 @@ class UnpackedFile : public std::istream {
   Buffer buffer_;
 };
 
-/// All of a file of text that people write. Throws Error as UnpackedFile, io where it cannot be read, limit above 64 MiB.
+/// Returns the contents of a text file. Throws Error as UnpackedFile, io if it cannot be read, limit above 64
+/// MiB.
 std::string read_text(const std::string& path);
 
 }  // namespace nuice::core

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The words in which the checker says what is wrong.
+// The sentences in which the checker describes violations.
 #pragma once
 
 #include <string>

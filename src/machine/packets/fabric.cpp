@@ -34,7 +34,8 @@ Fabric::Fabric(const Routes& routes, Queueing queueing, int buffer_packets)
   moves_.reserve(outputs_.size() + switch_of_.size() + cable_of_port_.size());
 }
 
-/// Cables that lead to the same switch are neighbours, in the order of their wires.
+/// Makes the cables. Cables that lead to the same switch have consecutive numbers, in the order of their
+/// wires.
 void Fabric::lay_cables(const Routes& routes) {
   const auto wires = routes.wires();
   switches_.resize(static_cast<std::size_t>(routes.num_vertices()));
@@ -101,7 +102,7 @@ void Fabric::lay_outputs(const Routes& routes) {
 }
 
 std::uint32_t Fabric::make_packet(std::uint32_t transfer, std::uint32_t hop) {
-  if (free_packet_ == none) {  // what buffers hold is there; notices come on top
+  if (free_packet_ == none) {  // the constructor made packets for all buffers; notices need more
     free_packet_ = static_cast<std::uint32_t>(packets_.size());
     packets_.push_back({0, 0, none});
   }
@@ -133,7 +134,7 @@ std::uint32_t Fabric::take_notice(First first) {
   return notice;
 }
 
-/// To where it goes next. True when it has arrived.
+/// Moves a notice to its next place. Returns true if it has arrived.
 bool Fabric::goes_out(std::uint32_t notice) {
   const Hop hop = hops_[packets_[notice].hop];
   const std::uint32_t cable = first_cable_[hop.wire];
@@ -149,7 +150,7 @@ bool Fabric::goes_out(std::uint32_t notice) {
 void Fabric::arbitrate() {
   for (const Switch& at : switches_) {
     if (at.num_packets == 0) continue;
-    // Not always the same output first: where inputs are matched with several, the first ones choose.
+    // The first output rotates, because inputs that several outputs want go to the output served first.
     const auto turn = static_cast<std::uint32_t>(slot_ % at.num_outputs);
     for (std::uint32_t i = turn; i < at.num_outputs; ++i) serve(at, at.first_output + i);
     for (std::uint32_t i = 0; i < turn; ++i) serve(at, at.first_output + i);
@@ -176,7 +177,7 @@ void Fabric::serve(const Switch& at, std::uint32_t id) {
   }
 }
 
-/// The next place, from the output's turn on, whose packet can go.
+/// Takes a packet that can go, from the first such place at or behind the output's turn.
 bool Fabric::take_next(const Switch& at, std::uint32_t id, std::uint32_t cable) {
   Output& output = outputs_[id];
   const std::uint64_t* const words = wanted_.data() + output.first_word;
@@ -226,7 +227,7 @@ void Fabric::leave(const Move& move) {
     show_first(move.queue, move.from);
 }
 
-/// To the output that it wants; notices go by themselves.
+/// Registers the first packet of a queue with its output, or a notice with the notices, which need no output.
 void Fabric::show_first(std::uint32_t queue, std::uint32_t from) {
   const std::uint32_t first = queues_[queue].first;
   if (is_notice(first)) {
@@ -237,7 +238,7 @@ void Fabric::show_first(std::uint32_t queue, std::uint32_t from) {
   want(output_of_[hops_[packets_[first].hop].wire], from - (at.first_cable << lane_bits_), true);
 }
 
-/// To the place's queue of where it goes next.
+/// Appends a packet to the queue for its next output at place `to`.
 void Fabric::append(std::uint32_t packet, std::uint32_t to) {
   const Switch& at = switches_[switch_of_[to >> lane_bits_]];
   const Output& next = outputs_[output_of_[hops_[packets_[packet].hop].wire]];
@@ -259,7 +260,7 @@ void Fabric::forget(std::uint32_t packet) {
   --num_packets_;
 }
 
-/// True when it has arrived.
+/// Moves a packet into the next buffer. Returns true if it has arrived.
 bool Fabric::enter(const Move& move) {
   ++packet_hops_;
   Packet& packet = packets_[move.packet];

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets on their way, slot by slot. In a slot every cable carries one packet at most, and every input of a switch gives
-// up one at most:
+// Moves packets slot by slot. In a slot every cable carries at most one packet, and every input of a switch
+// sends at most one packet:
 //
-//   each output takes, in turn, the next input whose packet wants it, if the buffer behind it has room
-//   then all packets move at once: what leaves a buffer in this slot makes room for the next one
+//   each output takes a packet from the next input that has one for it, if the buffer behind it has room;
+//   then all packets move at once: a packet that leaves a buffer makes room only for the next slot
 //
-// Notices are so short that they take no slot, no room and no turn; but they stand in the same queues, and wait
-// there for what is before them.
+// Notices are so short that they need no slot, no room and no turn. But they are in the same queues as
+// packets, and wait there for packets before them.
 //
-// A wire of capacity c is ceil(c) cables of speed c / ceil(c) each. An input's buffer holds buffer_packets for each
-// virtual lane; fifo keeps a lane's packets in one queue, voq in one for every output.
+// A wire of capacity c has ceil(c) cables of speed c / ceil(c) each. An input has a buffer of buffer_packets
+// for each virtual lane. With fifo a lane has one queue, with voq it has a queue for every output.
 #pragma once
 
 #include <cstdint>
@@ -24,19 +24,21 @@ class Fabric {
  public:
   Fabric(const Routes& routes, Queueing queueing, int buffer_packets);
 
-  /// Whether a rank's port takes a packet in this slot.
+  /// Returns whether a rank's port accepts a packet in this slot.
   bool takes(Rank rank) const { return room_[cable_of_port(rank) << lane_bits_] > 0; }
-  /// A packet of `transfer` sets out over the route that begins with hops()[first_hop]. Requires takes(), once a slot.
+  /// Sends a packet of `transfer` over the route that begins with hops()[first_hop]. Requires takes(); at
+  /// most once per rank and slot.
   void inject(Rank rank, std::uint32_t transfer, std::uint32_t first_hop);
 
-  /// A notice sets out, whether takes() or not.
+  /// Sends a notice, regardless of takes().
   void inject_notice(Rank rank, std::uint32_t notice, std::uint32_t first_hop);
 
-  /// One slot, the packets injected since the last one included. arrive(transfer) is called for each at its end, and
-  /// told(notice).
+  /// Advances by one slot, with the packets injected since the last call. Calls arrive(transfer) for each
+  /// packet that reaches its end, and told(notice) for each notice.
   template <typename Arrive, typename Told>
   void step(Arrive arrive, Told told) {
-    // Until all stand behind packets: the next of a queue is added when its first has gone.
+    // Repeats until all remaining notices are behind packets: when the first of a queue goes, the next may be
+    // added.
     for (std::size_t i = 0; i < notices_.size(); ++i) {  // NOLINT(modernize-loop-convert)
       const std::uint32_t packet = take_notice(notices_[i]);
       const std::uint32_t notice = packets_[packet].transfer & ~notice_bit;
@@ -53,7 +55,7 @@ class Fabric {
     ++slot_;
   }
 
-  /// That many slots in which nothing moves. Requires is_empty().
+  /// Advances by this number of slots, in which nothing moves. Requires is_empty().
   void skip(std::uint64_t slots) { slot_ += slots; }
 
   bool is_empty() const { return num_packets_ == 0; }
@@ -64,41 +66,42 @@ class Fabric {
   static constexpr std::uint32_t notice_bit = 1U << 31U;
 
   struct Packet {
-    std::uint32_t transfer;  // of a notice its number and notice_bit
-    std::uint32_t hop;       // the next one to take
-    std::uint32_t next;      // behind it in its queue, or free
+    std::uint32_t transfer;  // for a notice: its number combined with notice_bit
+    std::uint32_t hop;       // the next hop
+    std::uint32_t next;      // the next packet in its queue or in the free list
   };
   struct Queue {
     std::uint32_t first = none;
     std::uint32_t last = none;
   };
-  struct First {  // a notice that is the first of its queue
+  struct First {  // a notice at the front of its queue
     std::uint32_t queue;
-    std::uint32_t from;  // place among all
+    std::uint32_t from;  // its place: cable and lane
   };
-  struct Output {  // a wire, as the switch at its beginning sees it
+  struct Output {  // a wire, seen from the switch at its beginning
     WireId wire = 0;
-    std::uint32_t first_cable = 0;  // none: to a rank
+    std::uint32_t first_cable = 0;  // none: the wire leads to a rank
     std::uint32_t num_cables = 1;
-    std::uint32_t turn = 0;         // the next place to ask
-    std::uint32_t first_queue = 0;  // voq: of the places
-    std::size_t first_word = 0;     // in wanted_
-    double interval = 1;            // slots between packets of a cable
+    std::uint32_t turn = 0;         // the place that is asked next
+    std::uint32_t first_queue = 0;  // voq: the first of its queues, one per place
+    std::size_t first_word = 0;     // index into wanted_
+    double interval = 1;            // slots between two packets of a cable
   };
   struct Switch {
     std::uint32_t first_output = 0;
     std::uint32_t num_outputs = 0;
-    std::uint32_t first_cable = 0;  // coming in; their lanes are its places, that many words of bits
+    // of the incoming cables, whose lanes are the places; num_words words of bits
+    std::uint32_t first_cable = 0;
     std::uint32_t num_cables = 0;
     std::uint32_t num_words = 0;
     std::uint32_t num_packets = 0;
   };
   struct Move {
     std::uint32_t packet;
-    std::uint32_t from;   // place among all; none: from a rank
-    std::uint32_t queue;  // of `from`
+    std::uint32_t from;   // the place that it leaves; none: it comes from a rank
+    std::uint32_t queue;  // the queue that it leaves
     std::uint32_t output;
-    std::uint32_t cable;  // none: to a rank
+    std::uint32_t cable;  // none: it goes to a rank
   };
 
   std::uint32_t cable_of_port(Rank rank) const { return cable_of_port_[static_cast<std::size_t>(rank)]; }
@@ -123,19 +126,19 @@ class Fabric {
 
   const Queueing queueing_;
   std::span<const Hop> hops_;
-  int lane_bits_ = 0;  // lanes of a cable, as a power of two
+  int lane_bits_ = 0;  // binary logarithm of the lanes per cable
   std::vector<std::uint32_t> cable_of_port_;
   std::vector<Output> outputs_;             // by switch
   std::vector<std::uint32_t> output_of_;    // by wire
-  std::vector<std::uint32_t> first_cable_;  // by wire; none: to a rank
+  std::vector<std::uint32_t> first_cable_;  // by wire; none: the wire leads to a rank
   std::vector<std::uint32_t> num_cables_;   // by wire
   std::vector<Switch> switches_;            // by vertex
-  std::vector<std::uint32_t> switch_of_;    // by cable: where it leads
-  std::vector<std::uint32_t> room_;         // by place: cable and lane
+  std::vector<std::uint32_t> switch_of_;    // by cable: the switch at its end
+  std::vector<std::uint32_t> room_;         // by place (cable and lane): free room of the buffer
   std::vector<double> free_at_;             // by cable: the slot of its next packet
-  std::vector<std::uint64_t>
-      taken_in_;  // by cable: the slot, plus one, in which its input last gave up a packet
-  std::vector<std::uint64_t> wanted_;  // by output: bits of the places whose packet wants it
+  // By cable: one more than the slot in which its input last sent a packet.
+  std::vector<std::uint64_t> taken_in_;
+  std::vector<std::uint64_t> wanted_;  // by output: a bit for each place that has a packet for it
   std::vector<Queue> queues_;
   std::vector<Packet> packets_;
   std::uint32_t free_packet_ = none;

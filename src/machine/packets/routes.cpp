@@ -20,7 +20,7 @@ Routes::Routes(const Topology& topology, Rank num_ranks, std::span<const Way> wa
     wires_.push_back({link.from, link.to, link.capacity});
     num_vertices_ = std::max({num_vertices_, link.from + 1, link.to + 1});
   }
-  ++num_vertices_;  // the switch of networks that have none
+  ++num_vertices_;  // a switch for networks without switches
   std::vector<std::int32_t> homes;
   for (Rank rank = 0; rank < num_ranks; ++rank) homes.push_back(home_of(topology, rank, num_ranks));
   for (const std::int32_t home : homes) wires_.push_back({no_rank, home, 1});
@@ -39,7 +39,8 @@ Routes::Routes(const Topology& topology, Rank num_ranks, std::span<const Way> wa
   assign_lanes();
 }
 
-/// Where its routes begin. Ranks of one switch have no links between them, so a few others are asked first.
+/// Returns the vertex at which a rank's routes begin. Ranks of one switch have no links between them, so
+/// several other ranks are tried.
 std::int32_t Routes::home_of(const Topology& topology, Rank rank, Rank num_ranks) const {
   std::vector<LinkId> route;
   const auto begins = [&](Rank other) {
@@ -54,8 +55,8 @@ std::int32_t Routes::home_of(const Topology& topology, Rank rank, Rank num_ranks
   return num_vertices_ - 1;
 }
 
-/// The wires in an order in which routes go forwards, as far as that can be: those that no route comes to from others
-/// first. On a cycle the lowest one is taken first.
+/// Returns the wires in an order in which routes mostly lead forwards: repeatedly takes a wire to which no
+/// route leads from a remaining wire. If only cycles remain, takes the lowest wire.
 std::vector<std::uint32_t> Routes::order_of_wires() const {
   std::vector<std::pair<WireId, WireId>> steps;
   for (std::size_t way = 0; way + 1 < first_.size(); ++way)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The network as the packet simulator sees it: wires between vertices, and every route as a row of hops.
+// The network for the packet simulator: wires between vertices, and every route as a sequence of hops.
 //
-// A wire is a link of the topology, or a rank's port: in, from the rank to the vertex where it hangs, or out. Topologies
-// do not name that vertex; it is where routes of the rank begin.
+// A wire is a link of the topology, or the port of a rank into the network or out of it. Topologies do not
+// name the vertex of a port; it is the vertex at which the rank's routes begin.
 //
-// Virtual lanes: credits deadlock where routes close a cycle (tori, dragonflies). Wires are put in an order in which as
-// few routes as can be found step back; a packet changes to the next lane whenever it steps back. Lane and order never
-// go down together on any way, so no cycle of waiting packets can close. Routes without a cycle get one lane.
+// Virtual lanes: credits can deadlock if routes close a cycle (tori, dragonflies). Therefore wires get an
+// order in which routes rarely step back, and a packet changes to the next lane whenever it steps back. On
+// every route the pair of lane and position in the order only grows, so waiting packets cannot form a cycle.
+// If no routes close a cycle, one lane suffices.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +23,17 @@ namespace nuice::machine {
 using WireId = std::uint32_t;
 
 struct Wire {
-  std::int32_t from;  // vertex; no_rank for the port of a rank into the network
-  std::int32_t to;    // vertex; no_rank for the port to a rank
+  std::int32_t from;  // a vertex; no_rank for the port of a rank into the network
+  std::int32_t to;    // a vertex; no_rank for the port to a rank
   double capacity;
 };
 
 struct Hop {
   WireId wire;
-  std::uint32_t lane;  // virtual
+  std::uint32_t lane;  // the virtual lane
 };
 
-/// Which rank sends to which, over which path.
+/// A route: its two ranks and the number of its path.
 struct Way {
   Rank src;
   Rank dst;
@@ -41,16 +42,17 @@ struct Way {
 
 class Routes {
  public:
-  /// Routes first_way[t] .. first_way[t + 1] - 1 are those of transfer t.
+  /// Makes the hops of all routes. Requires ranks of the topology.
   Routes(const Topology& topology, Rank num_ranks, std::span<const Way> ways);
 
   std::span<const Wire> wires() const { return wires_; }
   std::int32_t num_vertices() const { return num_vertices_; }
   WireId port_of(Rank rank) const { return num_links_ + static_cast<WireId>(rank); }
   int virtual_lanes() const { return virtual_lanes_; }
-  /// All routes back to back; the first hop of one is a rank's port, the last another's.
+  /// Returns the hops of all routes, back to back. The first hop of a route is the port of its source, the
+  /// last that of its destination.
   std::span<const Hop> hops() const { return hops_; }
-  std::span<const std::uint32_t> first_hop() const { return first_; }  // by way, and one more
+  std::span<const std::uint32_t> first_hop() const { return first_; }  // by route; the last entry is the end
 
  private:
   std::int32_t home_of(const Topology& topology, Rank rank, Rank num_ranks) const;

@@ -7,7 +7,7 @@
 namespace nuice::machine {
 namespace {
 
-/// The order of a heap with the earliest in front.
+/// Orders a heap so that the earliest element is in front.
 constexpr auto later = [](const auto& a, const auto& b) {
   return std::pair(a.slot, a.order) > std::pair(b.slot, b.order);
 };
@@ -168,7 +168,7 @@ void Senders::leave_stage(Rank rank, PhaseId phase, double slot) {
   }
 }
 
-/// The rank's next phase in which it has anything to do.
+/// Lets a rank enter its next phase.
 void Senders::enter(Rank rank, double slot) {
   const Stages& of_rank = stages_[at(rank)];
   if (of_rank.current == of_rank.all.size()) return;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What ranks put into the network and when: an executor's view of a schedule, in packets.
+// Says which packets ranks send into the network and when: a schedule as an executor sees it, in packets.
 //
-// A transfer has gates: its sender's and (above the eager limit) its receiver's phase, what it forwards, the transfers that
-// it depends on. When the last one opens, the sender's processor spends send_overhead and start_up on it, and its packets
-// may go. Of several such transfers a rank sends a packet each in turn, as network cards share a port among queue pairs.
+// A transfer has gates: the phase of its sender and (above the eager limit) of its receiver, the pieces that
+// it forwards, and the transfers on which it depends. When the last gate opens, the sender's processor spends
+// send_overhead and start_up on the transfer, and then its packets may go. If a rank has several such
+// transfers, it sends their packets alternately, as network cards share a port among queue pairs.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +19,11 @@
 
 namespace nuice::machine {
 
-/// Times in slots.
+/// Times of the simulated machine, in slots.
 struct PacketTimes {
-  double send = 0;     ///< Of a processor, for every message.
-  double message = 0;  ///< From the last packet in until the receiver knows.
-  double notice = 0;   ///< From one rank's knowing to another's.
+  double send = 0;     ///< The time of the sender's processor for every message.
+  double message = 0;  ///< The time from the last packet's arrival until the receiver knows.
+  double notice = 0;   ///< The time for a notice from one rank to another.
   double handshake = 0;
   double phase = 0;
 };
@@ -32,39 +33,41 @@ class Senders {
   struct Rules {
     Pace pace;
     PacketTimes times;
-    std::uint32_t early = 0;  // packets
+    std::uint32_t early = 0;  // the number of packets left when a receiver notifies
   };
 
-  /// packets: by move. eager: by move. before: for notices, else empty.
+  /// packets: the number of packets of each transfer. eager: whether each transfer is eager. before: the
+  /// dependencies of executors with notices; otherwise empty.
   Senders(const Program& program, std::vector<std::uint32_t> packets, const std::vector<bool>& eager,
           const Dependencies* before, const Rules& rules);
 
-  /// On its way from a rank to another.
+  /// A notice from one rank to another.
   struct Notice {
     Rank from;
     Rank to;
-    std::uint32_t transfer;  ///< That may go.
+    std::uint32_t transfer;  ///< The transfer that may go.
   };
-  /// What carries them, and calls is_told() when they are there. Required where there are any.
+  /// Sets the function that carries notices and calls is_told() when they arrive. Required if there are
+  /// notices.
   void set_carrier(std::function<void(const Notice&)> carry) { carry_ = std::move(carry); }
   void is_told(const Notice& notice, double slot);
-  /// What is due by this slot.
+  /// Handles all events that are due by this slot.
   void begin_slot(double slot);
   bool has_packet(Rank rank) const { return !ready_[at(rank)].transfers.empty(); }
-  /// Takes a packet off. Requires has_packet().
+  /// Takes the next packet of a rank and returns its transfer. Requires has_packet().
   std::uint32_t next(Rank rank);
-  /// The packet that it took off as the n-th of its transfer, from 0.
+  /// Returns how many packets of the transfer were taken.
   std::uint32_t packets_sent(std::uint32_t transfer) const {
     return moving_[transfer].packets - moving_[transfer].unsent;
   }
   void arrives(std::uint32_t transfer, double slot);
 
   bool is_done() const { return incomplete_ == 0; }
-  /// The slot of what happens next by itself; none if nothing does.
+  /// Returns the slot of the next event that needs no packet; nothing if there is none.
   std::optional<double> next_event() const;
-  /// Ranks that have packets to send now.
+  /// Returns how many ranks have packets to send now.
   std::uint32_t num_ready() const { return num_ready_; }
-  /// Of a rank that waits: for errors.
+  /// Returns a rank that waits, for error texts.
   Rank first_waiting() const;
 
  private:
@@ -73,14 +76,14 @@ class Senders {
     std::uint32_t unsent = 0;
     std::uint32_t missing = 0;
     std::uint32_t gates = 0;
-    std::uint32_t may_go = 0;  // and not sent
-    bool told = false;         // notices have been given
+    std::uint32_t may_go = 0;  // packets that may go and are not sent
+    bool told = false;         // whether its notices have been sent
   };
   struct Ready {
     std::vector<std::uint32_t> transfers;
     std::size_t turn = 0;
   };
-  /// A rank's transfers of a phase, both ways.
+  /// The transfers that a rank sends and receives in a phase.
   struct Stage {
     PhaseId phase;
     std::uint32_t left;
@@ -95,7 +98,7 @@ class Senders {
     double slot;
     std::uint64_t order;
     What what;
-    std::uint32_t id;  // transfer, rank or phase
+    std::uint32_t id;  // a transfer, a rank or a phase
   };
 
   static std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
@@ -115,12 +118,12 @@ class Senders {
   const Rules rules_;
   std::function<void(const Notice&)> carry_;
   std::vector<Moving> moving_;
-  std::vector<bool> waits_for_receiver_;           // by move
-  std::vector<std::vector<std::uint32_t>> after_;  // by transfer: those that depend on it
+  std::vector<bool> waits_for_receiver_;           // by transfer
+  std::vector<std::vector<std::uint32_t>> after_;  // by transfer: the transfers that depend on it
   std::vector<Ready> ready_;                       // by rank
   std::vector<Stages> stages_;                     // by rank; empty: no phases
-  std::vector<double> busy_until_;                 // by rank: its processor
-  std::vector<Event> events_;                      // a heap, earliest first
+  std::vector<double> busy_until_;                 // by rank: when its processor is free
+  std::vector<Event> events_;                      // a heap, the earliest event in front
   std::uint64_t pushed_ = 0;
   std::uint32_t num_ready_ = 0;
   std::size_t incomplete_ = 0;

@@ -23,7 +23,7 @@ using machine::Way;
 
 constexpr core::Named<Queueing> queueing_names[] = {{"fifo", Queueing::fifo}, {"voq", Queueing::voq}};
 constexpr Bytes usual_packet = 4096;
-constexpr std::size_t most_drawn = 16;  // paths of a transfer
+constexpr std::size_t most_drawn = 16;  // paths that are drawn for a transfer
 
 [[noreturn]] void refuse(const std::string& reason) { throw Error(ErrorCode::invalid_argument, reason); }
 
@@ -77,7 +77,7 @@ class Run {
     return static_cast<std::uint32_t>(packets);
   }
 
-  /// Those of each transfer, back to back.
+  /// Returns the routes of all transfers, back to back.
   std::vector<Way> ways() {
     Random random(options_.seed);
     std::vector<Way> result;
@@ -99,7 +99,7 @@ class Run {
     return result;
   }
 
-  /// Behind those of transfers: from receivers to the senders that they tell.
+  /// Appends the routes of notices, which lead from receivers to the senders that they notify.
   void add_ways_of_notices(const std::optional<Dependencies>& before, std::vector<Way>& all) {
     if (!before) return;
     const auto add = [&](Rank from, Rank to) {
@@ -128,7 +128,7 @@ class Run {
     }
   }
 
-  /// Links count where it is known which messages cross them.
+  /// Returns the dependencies of transfers. Links count only if the links of each transfer are known.
   Dependencies find_dependencies() const {
     const bool known = routing_ == Routing::table || schedule_.has_paths();
     return dependencies(schedule_, known ? machine_.topology.get() : nullptr, 2 * options_.early_bytes);
@@ -192,7 +192,7 @@ class Run {
     }
   }
 
-  /// Of the n-th packet: its ways in turn.
+  /// Returns the first hop of the n-th packet of a transfer; its packets take its routes alternately.
   std::uint32_t first_hop(const machine::Routes& routes, std::uint32_t transfer, std::uint64_t n) const {
     const std::uint32_t ways = first_way_[transfer + 1] - first_way_[transfer];
     return routes.first_hop()[first_way_[transfer] + n % ways];
@@ -206,7 +206,7 @@ class Run {
   Bytes payload_ = usual_packet;
   machine::Program program_;
   std::vector<std::uint32_t> packets_;  // by transfer
-  std::vector<bool> eager_;             // likewise
+  std::vector<bool> eager_;             // by transfer
   std::vector<std::uint32_t> first_way_;
   std::map<std::pair<Rank, Rank>, std::uint32_t> way_of_notice_;
   PacketRun result_;

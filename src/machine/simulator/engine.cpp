@@ -106,7 +106,7 @@ void Engine::advance(Rank rank) {
   if (!p.busy && !p.done && p.waiting_since < 0) p.waiting_since = now_;
 }
 
-/// False if there is nothing to do but wait.
+/// Takes a step of a rank's processor. Returns false if the processor can only wait.
 bool Engine::step(Rank rank) {
   Processor& p = processors_[at(rank)];
   const auto& ops = program_.ops[at(rank)];
@@ -124,7 +124,7 @@ bool Engine::step(Rank rank) {
   return true;
 }
 
-/// True when the operation is done (work: begun).
+/// Runs an operation. Returns true if it is complete (for work: if it has begun).
 bool Engine::run_op(Rank rank, const Op& op) {
   const Processor& p = processors_[at(rank)];
   switch (op.kind) {
@@ -251,7 +251,7 @@ void Engine::post(TransferId id) {
   if (std::exchange(flight.waits_for_post, false)) shake_hands(id);
 }
 
-/// Both sides are ready.
+/// Continues a transfer for which both ranks are ready.
 void Engine::shake_hands(TransferId id) {
   if (flights_[id].eager || program_.moves[id].together || machine_.handshake_s == 0) {
     submit(id);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs a program: one processor per rank, the network between them, the events in their order.
+// Runs a program: a processor for each rank, the network between them, and the events in their order.
 //
-// A processor does one thing at a time. While it waits it completes the messages that have arrived, in the order in
-// which they came: that costs receive_overhead, and a copy if the message came before its receive was posted.
+// A processor does one thing at a time. While it waits it completes messages in the order in which they
+// arrived. Completing a message costs receive_overhead, and a copy if the message arrived before its receive
+// was posted.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +19,9 @@
 
 namespace nuice::machine {
 
-/// How DRS_N asks and answers.
+/// The parameters of DRS_N.
 struct Handshakes {
-  std::vector<std::vector<TransferId>> to_send;  // every rank's messages in the order in which it tries them
+  std::vector<std::vector<TransferId>> to_send;  // by rank: its messages in the order in which it tries them
   double retry_delay_s = 0;
 };
 
@@ -28,10 +29,11 @@ class Engine : private Watcher {
  public:
   Engine(const Machine& machine, Program program, std::vector<double> slowdown, bool keep_timeline);
 
-  /// For programs with the operation `serve`.
+  /// Sets the parameters for programs that contain the operation `serve`.
   void set_handshakes(Handshakes handshakes);
 
-  /// Runs to the end. Throws Error state if ranks wait forever. complete(transfer) is called for each that arrives.
+  /// Runs to the end. Calls complete(transfer) for each transfer that arrives. Throws Error state if ranks
+  /// wait forever.
   template <typename Complete>
   Simulation run(Complete complete) {
     run_events();
@@ -44,7 +46,7 @@ class Engine : private Watcher {
  private:
   static constexpr std::uint32_t no_transfer = ~0U;
 
-  struct Flight {  // of a transfer
+  struct Flight {  // the state of a transfer
     bool eager = false;
     bool posted = false;
     bool waits_for_post = false;
@@ -57,7 +59,7 @@ class Engine : private Watcher {
     double receive_since = 0;
   };
 
-  /// DRS_N: where a rank is between two transfers.
+  /// The state of a rank in DRS_N, between two transfers.
   enum class Serving : std::uint8_t {
     choosing,
     asking,
@@ -74,13 +76,13 @@ class Engine : private Watcher {
     bool busy = false;
     bool done = false;
     double busy_until = 0;
-    std::uint32_t version = 0;  // of the event that ends its work
+    std::uint32_t version = 0;  // version of the event that ends its work
     double work_since = 0;
     double waiting_since = -1;              // below 0: it does not wait
-    std::uint32_t receiving = no_transfer;  // being completed
-    std::uint32_t sends = 0;                // launched and not left
-    std::uint32_t receives = 0;             // posted and not complete
-    std::deque<TransferId> inbox;           // arrived and posted
+    std::uint32_t receiving = no_transfer;  // the transfer that it is completing
+    std::uint32_t sends = 0;                // transfers that were launched and have not left
+    std::uint32_t receives = 0;             // posted receives that are not complete
+    std::deque<TransferId> inbox;           // transfers that have arrived and were posted
     Bytes buffered = 0;
     bool met = false;
     // DRS_N
@@ -90,8 +92,8 @@ class Engine : private Watcher {
     bool locked = false;
     bool answered = false;
     bool granted = false;
-    double handler_until = 0;  // when it can take the next inquiry
-    double refused_at = -1;    // the last time
+    double handler_until = 0;  // when it can handle the next inquiry
+    double refused_at = -1;    // when it was refused last
   };
   Rank num_ranks() const { return static_cast<Rank>(processors_.size()); }
   static std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }

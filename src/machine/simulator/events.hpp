@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The queue of future events: earliest first, at the same time by kind and id, so that runs repeat exactly.
+// The queue of future events, ordered by time, then by kind and id, so that runs repeat exactly.
 //
-// Times are kept to 44 significant bits. Sums of the same numbers in another order then nearly always meet at the same
-// time, and what happens at the same time is worked out together.
+// Times are rounded to 44 significant bits. Sums of the same numbers in a different order then nearly always
+// give the same time, and simultaneous events are handled together.
 #pragma once
 
 #include <algorithm>
@@ -12,28 +12,28 @@
 
 namespace nuice::machine {
 
-/// In the order in which they are taken at the same time.
+/// The kind of an event. Simultaneous events are handled in this order.
 enum class EventKind : std::uint8_t {
-  flow_ends,     ///< id: transfer
-  arrives,       ///< id: transfer
-  hands_shaken,  ///< id: transfer
-  work_ends,     ///< id: rank
-  port_ready,    ///< id: transfer, its start-up is over
-  met,           ///< id: meeting
-  inquiry,       ///< id: rank that asks
-  answer,        ///< id: rank that asked
-  release,       ///< id: rank whose lock is reset
-  retry,         ///< id: rank
+  flow_ends,     ///< The last byte of transfer `id` is out.
+  arrives,       ///< Transfer `id` arrives.
+  hands_shaken,  ///< The handshake of transfer `id` is complete.
+  work_ends,     ///< The work of rank `id` ends.
+  port_ready,    ///< The start-up of transfer `id` is over.
+  met,           ///< Both ranks of meeting `id` are ready.
+  inquiry,       ///< An inquiry of rank `id` arrives.
+  answer,        ///< The answer to rank `id` arrives.
+  release,       ///< The lock of rank `id` is reset.
+  retry,         ///< Rank `id` tries again.
 };
 
 struct Event {
   double time;
   EventKind kind;
   std::uint32_t id;
-  std::uint32_t version;  ///< An event whose version is no longer that of its subject is void.
+  std::uint32_t version;  ///< The event is void if this is not the current version of its subject.
 };
 
-/// The nearest number with 44 significant bits.
+/// Returns the nearest number with 44 significant bits.
 inline double snap(double time) {
   constexpr std::uint64_t low = (1U << 9) - 1;
   return std::bit_cast<double>((std::bit_cast<std::uint64_t>(time) + low / 2 + 1) & ~low);

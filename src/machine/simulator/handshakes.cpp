@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The distributed scheduling of 004 fig. 5: test-and-set of the receiver's lock by an active message, then the message,
-// then another active message that resets the lock. Refused, a rank asks its next destination.
+// The distributed scheduling of 004 fig. 5. A rank tests and sets the receiver's lock by an active message,
+// then sends its message, then resets the lock by another active message. If the rank is refused, it asks its
+// next destination.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -17,7 +18,8 @@ void Engine::set_handshakes(Handshakes handshakes) {
   }
 }
 
-/// One step of a rank that hands out its messages. True when it has none left; false when it is busy or has to wait.
+/// Takes a step of a rank that sends its messages. Returns true if all messages are sent; false if the rank
+/// is busy or has to wait.
 bool Engine::serve(Rank rank) {
   Processor& p = processors_[at(rank)];
   const auto next = [&p](Serving state) { p.serving = state; };
@@ -81,7 +83,7 @@ void Engine::finish_handshake(Processor& p) {
   if (p.trying == p.to_send.size()) p.trying = 0;
 }
 
-/// The inquiry of `rank` reaches the receiver that it tries.
+/// Handles an inquiry of `rank` at the receiver that it tries.
 void Engine::inquiry(Rank rank) {
   Processor& asker = processors_[at(rank)];
   const Rank receiver = program_.moves[asker.to_send[asker.trying]].dst;
@@ -107,16 +109,16 @@ void Engine::release(Rank rank) {
   processors_[at(rank)].locked = false;
 }
 
-/// A handler runs for `cost` seconds: what the processor does, or is receiving, takes so much longer. Returns when the handler is done.
-/// Handlers run one after the other, and between two of them the processor has as much time for its own work: however
-/// many ask, it gets on.
+/// Runs a handler for `cost` seconds and returns when it is done. The work of the processor, or the message
+/// that it is receiving, takes that much longer. Handlers run one after the other. Between two handlers the
+/// processor has equally much time for its own work, so it makes progress however many ranks ask.
 double Engine::interrupt(Rank rank, double cost) {
   if (cost == 0) return now_;
   Processor& p = processors_[at(rank)];
   const double begin = std::max(now_, p.handler_until);
   p.handler_until = begin + 2 * cost;
   network_.interrupt(rank, cost, now_);
-  if (p.busy) {  // counted with the work that it makes longer
+  if (p.busy) {  // counted as part of the work that it delays
     p.busy_until += cost;
     events_.push(p.busy_until, EventKind::work_ends, static_cast<std::uint32_t>(rank), ++p.version);
   } else {

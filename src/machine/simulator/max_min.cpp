@@ -8,9 +8,9 @@
 namespace nuice::machine {
 namespace {
 
-constexpr double slack = 1e-9;    // relative: below it two rates are the same, a resource is full
-constexpr double noise = 1e-12;   // of a resource's scale: what rounding leaves of a rate of 0
-constexpr int local_passes = 24;  // after these the rest of the flows join at once
+constexpr double slack = 1e-9;    // relative difference below which rates are equal, or a resource is full
+constexpr double noise = 1e-12;   // rounding error of a zero rate, relative to the resource's scale
+constexpr int local_passes = 24;  // after these passes all remaining flows join at once
 
 }  // namespace
 
@@ -49,7 +49,7 @@ void MaxMin::add(FlowId flow, double cap, std::span<const ResourceId> over) {
   f.over.clear();
   for (const ResourceId id : over) {
     Resource& r = resources_[at(id)];
-    if (r.full) join_all(r);  // they have to give way
+    if (r.full) join_all(r);  // its flows must become slower
     f.over.push_back({id, static_cast<std::uint32_t>(r.flows.size())});
     r.flows.push_back({flow, static_cast<std::uint32_t>(f.over.size() - 1)});
   }
@@ -64,7 +64,7 @@ void MaxMin::remove(FlowId flow) {
     r.flows[use.position] = r.flows.back();
     flows_[at(r.flows[use.position].flow)].over[r.flows[use.position].use].position = use.position;
     r.flows.pop_back();
-    r.load = r.flows.empty() ? 0 : r.load - f.rate;  // exact again whenever it is empty
+    r.load = r.flows.empty() ? 0 : r.load - f.rate;  // removes rounding errors when it is empty
     if (!r.full) continue;
     r.full = false;
     for (const Entry& entry : r.flows) {
@@ -94,7 +94,8 @@ std::span<const FlowId> MaxMin::settle() {
   return changed_;
 }
 
-/// Raises the rates of the joined flows together; a flow stops at its limit or when a resource that it crosses is full.
+/// Raises the rates of the joined flows together. A flow stops at its limit, or when a resource that it
+/// crosses is full.
 void MaxMin::fill() {
   prepare();
   const auto higher = [](const Level& a, const Level& b) {
@@ -109,7 +110,7 @@ void MaxMin::fill() {
     const Resource& r = resources_[at(level.resource)];
     if (r.unfrozen == 0) continue;
     const double rate = std::max(0.0, r.left) / r.unfrozen;
-    if (rate > level.rate * (1 + slack)) {  // others have stopped below their share meanwhile
+    if (rate > level.rate * (1 + slack)) {  // other flows have stopped below their share meanwhile
       levels_.push_back({rate, level.resource});
       std::ranges::push_heap(levels_, higher);
       continue;
@@ -145,7 +146,7 @@ void MaxMin::prepare() {
   if (!std::ranges::is_sorted(by_limit_, lower)) std::ranges::sort(by_limit_, lower);
 }
 
-/// Takes the joined flows off their resources.
+/// Removes the rates of the joined flows from their resources.
 void MaxMin::take_off() {
   ++pass_;
   touched_.clear();
@@ -169,7 +170,8 @@ void MaxMin::take_off() {
   }
 }
 
-/// A resource with a single joined flow only limits that flow; the others are shared.
+/// Sets the limits of joined flows. A resource with a single joined flow only limits this flow; other
+/// resources are shared.
 void MaxMin::limit_flows() {
   for (const FlowId flow : joined_) {
     Flow& f = flows_[at(flow)];
@@ -212,7 +214,7 @@ void MaxMin::freeze_all(ResourceId resource, double rate) {
   }
 }
 
-/// Lets the flows join for which the condition does not hold. False if there are none.
+/// Lets all flows join for which the condition does not hold. Returns false if there are none.
 bool MaxMin::extend() {
   const std::size_t before = joined_.size();
   for (const ResourceId id : touched_) extend_over(id);

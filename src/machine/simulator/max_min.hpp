@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Max-min fair rates of flows that share resources (ports, links), kept up to date as flows come and go.
+// Max-min fair rates of flows that share resources (ports, links). The rates are updated as flows come and
+// go.
 //
-//   rates are max-min fair  <=>  every flow runs at its own cap, or crosses a full resource on which no flow is faster
-//                                (its bottleneck; Bertsekas and Gallager, Data Networks, s.6.5)
+//   rates are max-min fair  <=>  every flow runs at its own cap, or crosses a full resource on which no flow
+//                                is faster (its bottleneck; Bertsekas and Gallager, Data Networks, s.6.5)
 //
-// After a change only the flows that it touches are filled again, the others keep their rates; then the condition is
-// checked on every resource touched, and flows for which it fails join, until it holds for all. So the rates are exact,
-// and a change costs as much as the flows whose rates it changes (and their neighbours on full resources).
+// After a change only the affected flows get new rates; the other flows keep theirs. Then the condition is
+// checked on every resource concerned. Flows for which it fails join, until it holds for all flows. So the
+// rates are exact, and a change costs as much as the flows whose rates it changes (and their neighbours on
+// full resources).
 #pragma once
 
 #include <cstdint>
@@ -16,20 +18,21 @@
 namespace nuice::machine {
 
 using ResourceId = std::int32_t;
-using FlowId = std::int32_t;  ///< Small numbers, used again: arrays are indexed by them.
+using FlowId = std::int32_t;  ///< A small number that is used again later, because arrays are indexed by it.
 
 class MaxMin {
  public:
-  /// Resources 0 .. capacities.size() - 1, in bytes per second.
+  /// Makes resources 0 .. capacities.size() - 1 with capacities in bytes per second.
   explicit MaxMin(std::vector<double> capacities);
 
   void set_capacity(ResourceId resource, double capacity);
-  /// A flow of at most `cap` bytes per second over these resources, each named once. Its rate is 0 until settle().
+  /// Adds a flow of at most `cap` bytes per second over these resources, each listed once. Its rate is 0
+  /// until settle().
   void add(FlowId flow, double cap, std::span<const ResourceId> over);
   void remove(FlowId flow);
 
-  /// Makes the rates fair and returns the flows whose rates have changed (new ones included), in no promised order but
-  /// the same one every time. Valid until the next call.
+  /// Makes the rates fair and returns the flows whose rates have changed, including new flows. Their order is
+  /// not specified, but the same in every run. The span is valid until the next call.
   std::span<const FlowId> settle();
 
   double rate(FlowId flow) const { return flows_[at(flow)].rate; }
@@ -37,40 +40,40 @@ class MaxMin {
   std::size_t num_flows(ResourceId resource) const { return resources_[at(resource)].flows.size(); }
 
  private:
-  struct Use {  // a flow on a resource
+  struct Use {  // a resource that a flow uses
     ResourceId resource;
-    std::uint32_t position;  // in the resource's list
+    std::uint32_t position;  // index of the flow in the resource's list
   };
-  struct Entry {  // the same, seen from the resource
+  struct Entry {  // a flow that uses a resource
     FlowId flow;
-    std::uint32_t use;  // in the flow's list
+    std::uint32_t use;  // index of the resource in the flow's list
   };
   struct Flow {
     double cap = 0;
     double rate = 0;
     ResourceId bottleneck = -1;
-    double filled = 0;  // the rate that is being worked out
+    double filled = 0;  // the rate that is being computed
     ResourceId filled_bottleneck = -1;
-    double limit = 0;            // cap, or less where it is the only one to be filled on a resource ...
-    ResourceId limited_by = -1;  // ... this one
-    std::uint32_t joined = 0;    // the round in which it is filled again
+    double limit = 0;            // cap, or less if it is the only joined flow on the resource limited_by
+    ResourceId limited_by = -1;  // the resource that sets the limit; -1: cap
+    std::uint32_t joined = 0;    // the round in which it joined
     bool frozen = false;
     bool present = false;
     std::vector<Use> over;
   };
   struct Resource {
     double capacity = 0;
-    double scale = 0;  // the largest capacity that it has had: what rounding is measured by
+    double scale = 0;  // the largest capacity so far, relative to which rounding is judged
     double load = 0;
     bool full = false;
-    bool full_now = false;  // after the filling that is being checked
+    bool full_now = false;  // whether it is full after the filling that is being checked
     std::uint32_t touched = 0;
-    double left = 0;     // what the filling may still hand out
-    double wanted = 0;   // sum of the caps of the flows filled
-    double fastest = 0;  // among the flows filled
-    double level = 0;    // of the flows filled whose bottleneck it is; -1 if there are none
+    double left = 0;     // the capacity that the filling may still distribute
+    double wanted = 0;   // the sum of the caps of the joined flows
+    double fastest = 0;  // the highest rate of the joined flows
+    double level = 0;    // the rate of joined flows whose bottleneck it is; -1 if there are none
     std::uint32_t unfrozen = 0;
-    std::uint32_t filled = 0;  // how many of its flows are filled
+    std::uint32_t filled = 0;  // the number of its joined flows
     std::vector<Entry> flows;
   };
   struct Level {
@@ -97,12 +100,12 @@ class MaxMin {
   std::vector<FlowId> joined_;
   std::vector<FlowId> changed_;
   std::vector<FlowId> by_limit_;
-  std::size_t next_limit_ = 0;  // into by_limit_
-  std::size_t unfrozen_ = 0;    // of the joined flows
+  std::size_t next_limit_ = 0;  // index into by_limit_
+  std::size_t unfrozen_ = 0;    // the number of joined flows that can still grow
   std::vector<ResourceId> touched_;
-  std::vector<Level> levels_;  // heap
-  std::uint32_t round_ = 1;    // of settle()
-  std::uint32_t pass_ = 1;     // of fill()
+  std::vector<Level> levels_;  // a heap
+  std::uint32_t round_ = 1;    // counts calls of settle()
+  std::uint32_t pass_ = 1;     // counts calls of fill()
 };
 
 }  // namespace nuice::machine

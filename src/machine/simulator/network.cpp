@@ -42,7 +42,7 @@ Network::Network(const Machine& machine, std::vector<double> slowdown, Events& e
   }
 }
 
-/// Receive ports, send ports, whole ports (both ways together), links.
+/// Returns the capacities of receive ports, send ports, whole ports (both directions together), and links.
 std::vector<double> Network::capacities() const {
   std::vector<double> result;
   for (int kind = 0; kind < 3; ++kind) {
@@ -126,7 +126,8 @@ bool Network::receiver_has_room(TransferId id, double now) {
   return false;
 }
 
-/// One after the other along the route; what it has it keeps while it waits for the next.
+/// Takes the links of a route one after the other. Links that it has taken stay taken while it waits for the
+/// next.
 bool Network::takes_links(TransferId id, double now) {
   for (std::size_t& held = journeys_[id].held; held < routes_of_[id].size(); ++held) {
     const LinkId link = routes_of_[id][held];
@@ -234,7 +235,7 @@ void Network::flow_ends(TransferId id, std::uint32_t version, double now) {
     finish(id, now);
     return;
   }
-  journey.queued = never;  // it was slowed down since
+  journey.queued = never;  // the transfer was slowed down after the event was queued
   reschedule(id);
 }
 
@@ -262,7 +263,7 @@ void Network::leave_flow(TransferId id) {
   rates_.remove(journey.flow);
   free_flows_.push_back(std::exchange(journey.flow, -1));
   --ports_[at(journey.dst)].receiving;
-  ports_[at(journey.dst)].wire_in -= journey.wire;  // whole numbers: exact
+  ports_[at(journey.dst)].wire_in -= journey.wire;  // exact, because these are whole numbers
   --ports_[at(journey.src)].moving_out;
   std::erase(incoming_[at(journey.dst)], id);
   set_port_speed(journey.dst);
@@ -276,7 +277,7 @@ void Network::wake_receivers(Rank rank, double now) {
   while (!port.to_receive.empty() && has_room(machine_.receives_at_once, port.receiving)) {
     const TransferId next = port.to_receive.front();
     port.to_receive.pop_front();
-    enter(next, now);  // or it waits for a link now
+    enter(next, now);  // it may now wait for a link
   }
 }
 
@@ -312,7 +313,8 @@ void Network::move_bytes(Journey& journey, double now) {
   journey.updated = now;
 }
 
-/// A later end leaves the event in the queue as it is: when it comes, it is put off.
+/// Updates the end of a transfer. If the end is later, the event in the queue stays and is postponed when it
+/// comes.
 void Network::reschedule(TransferId id) {
   Journey& journey = journeys_[id];
   journey.ends = journey.rate > 0 ? journey.updated + journey.left / journey.rate : never;

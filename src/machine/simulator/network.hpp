@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What happens to a transfer between the two processors: it waits for the send port, starts up, waits for the receiver's
-// port and (circuits) for all links of its route, and moves its bytes at the rate that the others leave it.
+// The course of a transfer between two processors: it waits for the send port, starts up, waits for the
+// receiver's port and (with circuits) for all links of its route, and then moves its bytes at the rate that
+// the other transfers leave it.
 //
-//   submit -> [queue of the send port] -> start-up -> [queue of the receiver or of a link] -> bytes -> Watcher::left
+//   submit -> [queue of the send port] -> start-up -> [queue of the receiver or of a link]
+//          -> bytes -> Watcher::left
 //
-// All waiting is first come, first served. A circuit takes its links all at once or none; or one by one before the
-// receiver's port, if the machine says so (holds_while_waiting).
+// All queues are first come, first served. A circuit takes all its links at once; if the machine says so
+// (holds_while_waiting), it takes them one by one before the receiver's port.
 #pragma once
 
 #include <cstdint>
@@ -21,78 +23,79 @@ namespace nuice::machine {
 
 using TransferId = std::uint32_t;
 
-/// What the network tells of a transfer.
+/// An observer of the transfers in the network.
 class Watcher {
  public:
   virtual ~Watcher() = default;
   virtual void port_taken(TransferId id, double now) = 0;  ///< The start-up begins.
   virtual void blocked(TransferId id, double now) = 0;     ///< Links or the receiver are busy.
   virtual void bytes_begin(TransferId id, double now) = 0;
-  virtual void left(TransferId id, double now) = 0;  ///< The last byte is out, the ports and links are free.
+  virtual void left(TransferId id, double now) = 0;  ///< The last byte is out; ports and links are free.
 };
 
-/// What it counts.
+/// The events that the network counts.
 struct NetworkCounts {
   std::uint64_t node_contention = 0;
   std::uint64_t link_contention = 0;
   std::uint64_t timeouts = 0;
 };
 
-/// Throws Error limit where something is repeated 2^22 times, a few seconds of simulating: a message of 1 TiB is asked for,
-/// or turned away, billions of times.
+/// Throws Error limit if something was repeated 2^22 times, which takes a few seconds of simulation. Without
+/// this limit a message of 1 TiB could be asked for, or turned away, billions of times.
 void require_few(std::uint64_t repeats, const char* what);
 
 struct Move;
 
 class Network {
  public:
-  /// slowdown: by rank, how many times slower its port is (memory).
+  /// slowdown: for each rank, the factor by which its memory slows its port.
   Network(const Machine& machine, std::vector<double> slowdown, Events& events, Watcher& watcher);
 
-  /// A transfer that both processors are ready for. `together`: an exchange that both partners have begun together.
+  /// Submits a transfer for which both processors are ready. `together`: whether it belongs to an exchange
+  /// that both partners have begun together.
   void submit(TransferId id, const Move& move, double wire, double now);
 
   void port_ready(TransferId id, double now);
   void flow_ends(TransferId id, std::uint32_t version, double now);
-  /// The processor of `rank` does something else for so long: what it is receiving takes so much longer.
+  /// Delays the message that `rank` is receiving, because its processor does something else for `seconds`.
   void interrupt(Rank rank, double seconds, double now);
-  /// While it works, and if it is the processor that moves the bytes, the port of `rank` stands still.
+  /// Stops the port of `rank` while its processor works, if this processor moves the bytes.
   void processor_works(Rank rank, bool works);
-  /// To be called when all events of a time are done, before the next ones.
+  /// Computes new rates. Call it after all events of a time and before the next event.
   void settle(double now);
 
-  /// Links on the way; valid once submitted.
+  /// Returns the number of links of a transfer's route. Requires submit().
   std::size_t hops(TransferId id) const { return routes_of_[id].size(); }
   const NetworkCounts& counts() const { return counts_; }
 
  private:
-  struct Journey {  // of a transfer
+  struct Journey {  // the state of a transfer
     Rank src = 0;
     Rank dst = 0;
     bool together = false;
     bool counted_node = false;
     bool counted_link = false;
-    std::size_t held = 0;  // links of its route that it holds before it begins; holds_while_waiting only
+    std::size_t held = 0;  // links that it has taken before its bytes begin; with holds_while_waiting only
     bool blocked = false;
     FlowId flow = -1;
-    std::uint32_t version = 0;  // of the event that says when it ends
+    std::uint32_t version = 0;  // version of the event for its end
     double wire = 0;
-    double left = 0;  // bytes still to go at `updated`
+    double left = 0;  // bytes that remained at the time `updated`
     double updated = 0;
     double rate = 0;
-    double ends = 0;    // at this rate
-    double queued = 0;  // when the event in the queue comes; never later than `ends`
+    double ends = 0;    // the time of its end at this rate
+    double queued = 0;  // the time of the event in the queue; never later than `ends`
   };
   struct Port {
     int sending = 0;
-    int receiving = 0;   // holding the port, bytes moving
-    int moving_out = 0;  // bytes moving
+    int receiving = 0;   // incoming transfers that hold the port
+    int moving_out = 0;  // outgoing transfers whose bytes move
     bool paused = false;
-    double wire_in = 0;  // bytes of the messages that are coming in, whole messages
+    double wire_in = 0;  // the sum of the sizes of incoming messages
     std::deque<TransferId> to_send;
-    std::deque<TransferId> to_receive;  // waiting for the receive port
+    std::deque<TransferId> to_receive;  // transfers that wait for the receive port
   };
-  struct Wire {  // a link, for circuits
+  struct Wire {  // a link that carries circuits
     int free = 1;
     std::deque<TransferId> waiting;
   };
@@ -127,7 +130,7 @@ class Network {
 
   const Machine& machine_;
   Rank num_ranks_;
-  double speed_;  // of a port, bytes per second
+  double speed_;  // of a port, in bytes per second
   std::vector<double> slowdown_;
   Events& events_;
   Watcher& watcher_;
@@ -138,8 +141,8 @@ class Network {
   std::vector<Wire> wires_;
   std::vector<TransferId> transfer_of_flow_;
   std::vector<FlowId> free_flows_;
-  std::vector<std::vector<TransferId>> incoming_;  // by rank: bytes moving
-  std::vector<ResourceId> resources_;              // scratch
+  std::vector<std::vector<TransferId>> incoming_;  // by rank: transfers whose bytes move
+  std::vector<ResourceId> resources_;              // scratch memory
   NetworkCounts counts_;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
 
-/// The transfers of every rank, one way, in the order of the schedule.
+/// For every rank, the transfers that it sends, or those that it receives, in the order of the schedule.
 using ByRank = std::vector<std::vector<TransferId>>;
 
 struct Sides {
@@ -41,7 +41,8 @@ std::vector<Move> moves_of(const Schedule& schedule, const Machine& machine) {
   return moves;
 }
 
-/// Which transfers must have arrived before another may leave: those that bring its pieces to their half-way rank.
+/// Finds the transfers that must have arrived before a transfer may leave: those that bring its forwarded
+/// pieces.
 void find_forwards(const CommMatrix& matrix, const Schedule& schedule, Program& program) {
   std::map<MessageId, std::vector<TransferId>> carriers;
   for (TransferId id = 0; id < program.moves.size(); ++id) {
@@ -61,7 +62,7 @@ void find_forwards(const CommMatrix& matrix, const Schedule& schedule, Program& 
   }
 }
 
-/// Writes one rank's operations.
+/// A writer of one rank's operations.
 class Writer {
  public:
   Writer(const Machine& machine, const Program& program, std::vector<Op>& ops, double send_s)
@@ -91,10 +92,10 @@ class Writer {
   const Machine& machine_;
   const Program& program_;
   std::vector<Op>& ops_;
-  double send_s_;  // for a message
+  double send_s_;  // the time to send a message
 };
 
-/// The leading transfers of a list that belong to `phase`, taken off the list.
+/// Returns the leading transfers of a list that belong to `phase`, and removes them from the list.
 std::span<const TransferId> take_phase(std::span<const TransferId>& list, PhaseId phase,
                                        const std::vector<Move>& moves) {
   std::size_t count = 0;
@@ -180,7 +181,8 @@ class Compiler {
     writer.add(OpKind::wait_all);
   }
 
-  /// The same for both partners, which differ by which of the two transfers they send.
+  /// Returns the meeting of an exchange. Both partners get the same meeting, although their `out` and `in`
+  /// are swapped.
   std::uint32_t meeting_of(TransferId out, TransferId in, Rank rank, Rank partner) {
     const auto [entry, is_new] =
         meeting_ids_.try_emplace(std::min(out, in), static_cast<std::uint32_t>(program_.meetings.size()));
@@ -214,7 +216,7 @@ Program compile_drs_n(const CommMatrix& matrix, const Machine& machine) {
   for (MessageId id = 0; id < matrix.num_messages(); ++id)
     program.moves.push_back({matrix.src(id), matrix.dst(id), matrix.bytes(id)});
   for (Rank rank = 0; rank < matrix.num_ranks(); ++rank) {
-    Writer writer(machine, program, program.ops[at(rank)], 0);  // `serve` has its own
+    Writer writer(machine, program, program.ops[at(rank)], 0);  // the operation `serve` adds the time to send
     writer.post(matrix.received_by(rank));
     writer.add(OpKind::serve);
     writer.add(OpKind::wait_all);

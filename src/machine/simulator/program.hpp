@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every rank's processor does, one operation after the other: an executor's view of a schedule.
+// The operations of every rank's processor, in order: a schedule as an executor sees it.
 #pragma once
 
 #include <cstdint>
@@ -14,32 +14,32 @@
 namespace nuice::machine {
 
 enum class OpKind : std::uint8_t {
-  work,        ///< `seconds` of software
-  post,        ///< the receive of a transfer
-  launch,      ///< hands a transfer to the network
-  wait_sends,  ///< until all launched ones have left
-  wait_all,    ///< until also all posted receives are complete
-  wait_parts,  ///< until a transfer's forwarded pieces have arrived
-  meet,        ///< the partner of an exchange
-  serve,       ///< DRS_N: ask, send, release, until nothing is left to send
+  work,        ///< Runs software for `seconds`.
+  post,        ///< Posts the receive of a transfer.
+  launch,      ///< Passes a transfer to the network.
+  wait_sends,  ///< Waits until all launched transfers have left.
+  wait_all,    ///< Waits until all launched transfers have left and all posted receives are complete.
+  wait_parts,  ///< Waits until a transfer's forwarded pieces have arrived.
+  meet,        ///< Waits for the partner of an exchange.
+  serve,       ///< Sends all messages by DRS_N: asks, sends, releases.
 };
 
 struct Op {
   OpKind kind;
-  std::uint32_t id;  ///< transfer, meeting or phase
-  double seconds;    ///< of work
+  std::uint32_t id;  ///< A transfer, a meeting or a phase.
+  double seconds;    ///< The time of work.
 };
 
-/// A transfer of the schedule as the simulator sees it.
+/// A transfer of the schedule for the simulator.
 struct Move {
   Rank src = 0;
   Rank dst = 0;
   Bytes bytes = 0;
   PhaseId phase = 0;
   std::int64_t path = no_path;
-  bool together = false;      ///< Half of an exchange that both partners begin together.
-  std::uint32_t missing = 0;  ///< Forwarded pieces that have not arrived at src.
-  double packing_s = 0;       ///< Of pieces into one transfer, at both ends.
+  bool together = false;      ///< Whether it belongs to an exchange that both partners begin together.
+  std::uint32_t missing = 0;  ///< The number of forwarded pieces that have not arrived at src.
+  double packing_s = 0;       ///< The time to pack pieces into one transfer, and to unpack them.
 };
 
 struct Meeting {
@@ -51,14 +51,14 @@ struct Meeting {
 struct Program {
   std::vector<Move> moves;                         // by transfer
   std::vector<std::vector<Op>> ops;                // by rank
-  std::vector<std::vector<TransferId>> needed_by;  // by transfer; empty for schedules that forward nothing
+  std::vector<std::vector<TransferId>> needed_by;  // by transfer; empty if nothing is forwarded
   std::vector<Meeting> meetings;
 };
 
 Program compile(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine, Pace pace,
                 bool blocking_sends);
 
-/// All receives posted, then the handshakes; moves[i] is message i.
+/// Compiles a program that posts all receives and then sends by handshakes; moves[i] is message i.
 Program compile_drs_n(const CommMatrix& matrix, const Machine& machine);
 
 }  // namespace nuice::machine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps account of what every rank does when: times, idle time, and the timeline if it is asked for.
+// Records the times of every rank: work, idle time, and, if requested, the timeline.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,7 @@ class Record {
 
   RankTimes& of(Rank rank) { return times_[static_cast<std::size_t>(rank)]; }
 
-  /// Something of the rank works from now on: its processor, or its port in one direction.
+  /// Records that the rank's processor, or its port in one direction, begins to work.
   void begin_active(Rank rank, double now) {
     Active& a = active_[static_cast<std::size_t>(rank)];
     if (a.count++ == 0) of(rank).idle_s += now - a.since;
@@ -31,7 +31,7 @@ class Record {
     if (keep_timeline_ && interval.end_s > interval.begin_s) timeline_.push_back(interval);
   }
 
-  /// Moves everything into `result`, whose `seconds` is set.
+  /// Moves the record into `result`, whose `seconds` is set.
   void finish(Simulation& result);
 
  private:

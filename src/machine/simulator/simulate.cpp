@@ -30,10 +30,10 @@ Bytes bytes_of(const CommMatrix& matrix, const auto& ids) {
   return sum;
 }
 
-/// What the system holds in addition to the user's buffers (Machine::async_copies).
+/// Whether the system holds copies in addition to the user's buffers (Machine::async_copies).
 struct Copies {
-  bool out = false;  // all sends are active at once
-  bool in = false;   // all receives are posted at once
+  bool out = false;  // of outgoing messages, because all sends are active at once
+  bool in = false;   // of incoming messages, because all receives are posted at once
 };
 Pace simulated_pace(std::string_view executor) {
   const Executor& row = find_executor(executor);
@@ -46,7 +46,8 @@ Pace simulated_pace(std::string_view executor) {
                                                "\" cannot be simulated with a schedule; " + known + " can");
 }
 
-/// By rank: how many times slower its port is on average because a part of its messages does not fit into its memory.
+/// Returns, for each rank, the factor by which its port is slower on average, because a part of its messages
+/// exceeds the memory limit.
 std::vector<double> slowdowns(const CommMatrix& matrix, const Machine& machine, Copies copies) {
   const double out_times = copies.out && machine.async_copies ? 2 : 1;
   const double in_times = copies.in && machine.async_copies ? 2 : 1;
