@@ -19,7 +19,8 @@ namespace {
 using exchange::HostLayout;
 using exchange::HostMessage;
 
-/// Those that this rank sends, and those that it receives from other hosts: so each is told once on a host.
+/// Returns the messages that this rank sends, and the messages that it receives from other hosts. So each
+/// message is reported by one rank of a host.
 std::vector<HostMessage> told_by(const WholeMessages& small, const Hosts& hosts, Rank rank) {
   std::vector<HostMessage> messages;
   for (const auto& [dst, bytes] : small.sends) messages.push_back({rank, dst, bytes});
@@ -43,7 +44,7 @@ std::size_t memory_for(const HostGroup& group, const HostLayout& layout) {
                            static_cast<std::size_t>(layout.bytes()));
 }
 
-/// Collective.
+/// Collective. Describes what is combined.
 std::string summary(const Communicator& comm, const HostGroup& group, const HostLayout& layout) {
   std::array<std::int64_t, 2> sums = {
       0, comm.rank() == group.ranks().front() ? std::ssize(layout.outgoing()) : 0};
