@@ -205,7 +205,7 @@ class SerialExchange {
       bytes.assign(from, from + part.bytes);
     } else {
       bytes = kept_[index(half.src)].take(part);
-      if (bytes.empty()) fail_at(phase, half, part_name(part) + " are not there to be sent on");
+      if (bytes.empty()) fail_at(phase, half, part_name(part) + " are not there to be forwarded");
     }
     if (part.dst == half.dst) {
       std::ranges::copy(bytes, received_in(phase, half, part));

@@ -82,15 +82,15 @@ Decoration combine(const std::shared_ptr<const Communicator>& comm, int tag, con
   all_reduce(*comm, MPI_IN_PLACE, any.data(), 2, MPI_INT, MPI_MAX);
   combined.has_rest = any[0] != 0;
   if (any[1] == 0) {
-    combined.says = "nothing is combined: no message is so short";
+    combined.says = "nothing is combined: no message is short enough";
     return combined;
   }
   SharedSegment memory(*comm, group.ranks(), memory_for(group, *places));
   int missing = memory.data() == nullptr ? comm->num_ranks() - comm->rank() : 0;
   all_reduce(*comm, MPI_IN_PLACE, &missing, 1, MPI_INT, MPI_MAX);
   if (missing > 0) {
-    combined.says = "nothing is combined: the host of " + rank_name(comm->num_ranks() - missing) +
-                    " has no memory that its ranks can share";
+    combined.says = "nothing is combined: the ranks of the host of " +
+                    rank_name(comm->num_ranks() - missing) + " cannot share memory";
     return combined;
   }
   combined.says = summary(*comm, group, *places);

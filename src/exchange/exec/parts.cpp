@@ -120,7 +120,7 @@ void PartsRun::ready(std::size_t index) {
     throw Error(ErrorCode::state, "ready(): the exchange was not started");
   if (index >= sends_by_index_.size()) refuse_index(index, sends_by_index_.size());
   if (is_ready_[index].exchange(true))
-    throw Error(ErrorCode::state, "ready(): message " + std::to_string(index) + " was ready before");
+    throw Error(ErrorCode::state, "ready(): message " + std::to_string(index) + " is ready already");
   if (sends_by_index_[index] != no_index) release(*sends_[sends_by_index_[index]]);
   ++num_events_;
   // last, because from here on the exchange may be over

@@ -102,7 +102,7 @@ Piece piece_of(const CommMatrix& matrix, Rank sender, std::span<const std::int64
                        : std::nullopt;
   if (!id)
     fail_table("phase " + std::to_string(record[field_phase]) + ", " + pair_name(sender, dst) +
-               ": a send of no message");
+               ": the send belongs to no message");
   return {*id, record[field_offset], record[field_bytes]};
 }
 

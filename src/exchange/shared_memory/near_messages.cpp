@@ -148,8 +148,8 @@ Decoration find_near_messages(const std::shared_ptr<const Communicator>& comm, i
   int missing = is_missing ? comm->num_ranks() - comm->rank() : 0;
   all_reduce(*comm, MPI_IN_PLACE, &missing, 1, MPI_INT, MPI_MAX);
   if (missing > 0) {
-    found.says = "none: the host of " + rank_name(comm->num_ranks() - missing) +
-                 " has no memory for them that its ranks can share";
+    found.says =
+        "none: the ranks of the host of " + rank_name(comm->num_ranks() - missing) + " cannot share memory";
     return found;
   }
   if (parts.memory.data() != nullptr) touch(parts, near.size());
