@@ -20,6 +20,7 @@ namespace nuice::mpi {
 class Arrivals {
  public:
   // For bind().
+
   /// Sets the sources. Call it once, before the other functions. data[i]: where the message of partner i ends
   /// up; empty if it has several places. A rank that is listed several times sends one message, which its
   /// first place stands for.

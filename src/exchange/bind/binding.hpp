@@ -14,8 +14,9 @@
 
 namespace nuice::mpi {
 
-/// The maximum number of pieces of a message. Asking the receiver takes a round trip, on a shallow network
-/// about as long as a piece (32 KiB at 50 Mbit/s: 5 ms), so at most 1/16 of the time of a longer message.
+/// The maximum number of pieces of a message. Longer messages are sent whole, for which MPI first asks the
+/// receiver. This takes a round trip, on a shallow network about as long as a piece (32 KiB at 50 Mbit/s: 5
+/// ms), so at most 1/16 of the time of such a message.
 constexpr Bytes most_chunks = 16;
 
 /// Returns the size of a piece of a message; the whole size if the message is not cut. chunk:
@@ -32,6 +33,7 @@ struct RunSettings {
   Copies* copies = nullptr;  ///< Copies that fill the layout's memory; null: it is the user's memory.
   Bytes piece_bytes = 0;     ///< Size of the pieces of messages of plain bytes, equal on all ranks; 0: whole.
   Bytes most_pieces = max_bytes;  ///< Messages of more pieces are sent whole.
+
   /// Ranks, ascending: messages between them and this rank are also sent whole.
   std::span<const Rank> whole_with = {};
   /// Whether each segment of a transfer is a message of its own, on all ranks, because the processor must not

@@ -23,6 +23,7 @@ class Stage {
   explicit Stage(Bytes bytes);
 
   // Call these in the order of the table's entries; within an entry, the send before the receive.
+
   /// Assigns a place to the part.
   Block put(const Part& part);
   /// Appends the places of the part, and forgets them. Throws Error mismatch if a byte of the part was not

@@ -12,7 +12,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// Whether there are no bytes. Both ends of a message find the same, so then neither makes a request.
+/// Whether these places have no bytes. Both ends of such a message find this, so neither end makes a request.
 bool are_empty(const Places& places) {
   return std::ranges::all_of(
       places, [](const Segment& place) { return place.count == 0 || size_of(place.type) == 0; });

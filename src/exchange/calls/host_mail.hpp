@@ -62,7 +62,8 @@ class HostMail {
   bool is_near(Rank rank) const { return std::ranges::binary_search(near_, rank); }
   bool has_memory() const { return memory_.data() != nullptr; }
   bool is_oversubscribed() const { return is_oversubscribed_; }
-  /// Whether `bytes`, all that one rank sends another in a call, are few enough for shared memory.
+  /// Whether the messages to a rank are short enough for shared memory. bytes: the sum of all messages from
+  /// one rank to the other in a call.
   bool carries(Rank partner, Bytes bytes) const;
   std::size_t index_of(Rank rank) const;
   /// The size of this rank's pool for one call.

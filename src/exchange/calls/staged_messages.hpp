@@ -25,6 +25,7 @@ class StagedMessages {
   const std::vector<Incoming>& receives() const { return receives_; }
 
   // Both functions wait for work on the legacy default stream, and return when their copies are done.
+
   /// Copies the messages to be sent to host memory.
   void fetch() const;
   /// Copies received messages to the device.

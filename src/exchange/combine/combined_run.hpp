@@ -123,6 +123,7 @@ class CombinedRun : public OuterRun {
   std::vector<SharedCopy> writes_;
   std::vector<BlockLine*> writes_to_;  // blocks that contain messages of this rank
   std::vector<RankLine*> writes_for_;  // ranks of this host to which this rank sends
+
   // All ranks that read what this rank writes or receives: ranks of this host to which it sends, leaders that
   // send its blocks, and readers of the blocks that it receives.
   std::vector<RankLine*> readers_;

@@ -22,6 +22,7 @@ namespace nuice::mpi {
 /// `arrived`.
 struct alignas(64) RankLine {
   std::atomic<Number> posted;  ///< The last exchange whose messages to this host the rank has written.
+
   /// The last exchange whose memory the rank neither reads nor sends any more.
   std::atomic<Number> finished;
   /// The number of blocks and of ranks of this host that bring it data. Fixed at bind time.

@@ -39,6 +39,7 @@ struct Exchange::State {
   int self_tag = 0;
   bool self_is_copied_by_run = false;  // by the run's start()
   StreamUse streams;                   // for runs on devices
+
   // for runs on devices: a driver's error on one rank is an error of all ranks
   std::unique_ptr<Faults> faults;
   double watchdog_s = 0;        // give up after this time without progress; 0: never
@@ -51,6 +52,7 @@ struct Exchange::State {
 
   void start();
   bool advance(bool block);  // returns true when the exchange is complete; block: only then
+
   /// Returns the next message that was not handed over before. Returns nothing if no message is here or, with
   /// block, if the exchange is complete.
   std::optional<Arrival> next(bool block);

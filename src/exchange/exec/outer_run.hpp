@@ -66,9 +66,11 @@ struct Decorator {
 };
 struct Decoration {
   std::unique_ptr<Decorator> decorator;  ///< Null if no message is taken.
+
   /// If there is a decorator: the table without the messages that it takes.
   PhaseTable rest;
   bool has_rest = true;  ///< Whether any rank has messages left.
+
   /// A sentence that says what is taken, or why nothing is. Equal on all ranks.
   std::string says;
 };

@@ -55,8 +55,8 @@ PartsRun::Message& PartsRun::add(const Binding& binding, const Partner& partner,
   return message;
 }
 
-/// Returns the index in `messages` for each listed partner. counts: also counts how often the user lists a
-/// message.
+/// Returns the index in `messages` for each listed partner. counts: whether to count how often the user lists
+/// each message.
 std::vector<std::size_t> PartsRun::listed_in(const Messages& messages, std::span<const Partner> listed,
                                              bool counts) {
   std::vector<std::size_t> by_index(listed.size(), no_index);

@@ -39,8 +39,8 @@ class PartsRun : public Run {
   PartsRun(const Binding& binding, std::span<const Partner> destinations, std::span<const Partner> sources,
            std::optional<SelfMessage> own);
 
-  /// Sets the indices of ready() and arrived(): the user's messages including empty ones, whereas the listed
-  /// messages have bytes. receives: the index of each listed message among num_receives.
+  /// Renumbers the messages for ready() and arrived(), so that indices count all messages of the user, also
+  /// those without bytes. receives: the index of each listed message among num_receives.
   void number(std::span<const Outgoing> sends, std::span<const std::size_t> receives,
               std::size_t num_receives);
 
@@ -60,6 +60,7 @@ class PartsRun : public Run {
     Rank partner = no_rank;
     std::size_t request = no_index;  // none for the message to itself
     int num_listed = 0;              // how often the user lists this rank
+
     // State of the running exchange.
     std::atomic<int> num_held = 0;
     std::atomic<bool> is_begun = false;

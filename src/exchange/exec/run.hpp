@@ -51,7 +51,7 @@ class Run {
   /// messages are not sent one by one.
   virtual void ready(std::size_t index);
   virtual bool arrived(std::size_t index);
-  /// Adds what the run has learnt. May allocate.
+  /// Adds to `info` what the run knows about itself. May allocate.
   virtual void describe(ExchangeInfo& /*info*/) const {}
 };
 

@@ -6,9 +6,9 @@
 //   advance: when all sends and receives of the step are complete, begin the next step
 //
 // Why no rank waits forever: all receives are posted before anything else, so the sends of a rank's step p
-// complete once their receivers have called start(). By induction on p: when all ranks have completed step p
-// - 1, all send in step p, so its sends and receives complete on all ranks. (Executors that start receives
-// later have proofs of their own.)
+// complete once their receivers have called start(). By induction over the steps: when all ranks have
+// completed the steps before p, all ranks send in step p, so its sends and receives complete everywhere.
+// (Executors that start receives later have proofs of their own.)
 //
 // Why pieces land where they belong: the requests of an exchange share a tag. Between two ranks they are
 // started in the same order at both ends, and MPI keeps messages with the same envelope in order.
@@ -87,6 +87,7 @@ class Steps : public Run {
   Arrivals& arrivals_;
   bool receives_repeat_;  // whether a source sends several pieces, so that receives must start in order
   bool sends_repeat_;     // whether a destination gets several pieces
+
   // whether there is one step without order and packing, which is started and awaited as a whole
   bool is_plain_;
   std::vector<std::uint32_t> receive_at_;

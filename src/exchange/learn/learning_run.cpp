@@ -39,8 +39,8 @@ void LearningRun::start() {
   if (!contest_.needs_report() || hear()) begin();
 }
 
-/// Starts the method of the next step. If the program follows messages, the run is told so: before its start
-/// if it always follows, otherwise after it.
+/// Starts the method of the next step. If the exchange follows messages, the method does, too: from before
+/// its start if it always follows, else from after it.
 void LearningRun::begin() {
   state_ = State::runs;
   step_ = contest_.next();
@@ -66,7 +66,7 @@ bool LearningRun::hear() {
   return true;
 }
 
-/// Starts the method if start() has left this until a report is complete. Returns whether the method has
+/// Starts the method if start() has postponed it because a report was missing. Returns whether the method has
 /// started.
 bool LearningRun::may_begin(bool block) {
   if (state_ != State::waits) return true;

@@ -4,8 +4,9 @@
 //
 //   for d = 1, 2, 4, ... < n:  send to rank + d, receive from rank - d  (mod n)
 //
-// After the round with distance d, a rank has the maxima of the 2 d ranks up to itself. Ranks may come at any
-// time, but all ranks must take part in all reports. Cost: ceil(log2 n) messages one after the other.
+// After the round with distance d, a rank has the maxima over the 2 d ranks that end with itself. Ranks may
+// come at any time, but all ranks must take part in all reports. Cost: ceil(log2 n) messages one after the
+// other.
 //
 // Messages may be in flight when an exchange is freed. Their communicator must not be freed before they have
 // arrived: MPI may give its context to a new communicator, which would receive them. So reports are kept with

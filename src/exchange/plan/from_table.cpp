@@ -63,8 +63,8 @@ void check_table(const Communicator& comm, const PhaseTable& table) {
                std::to_string(table.num_phases));
 }
 
-// The fields of a gathered record, which is a piece of a send. Its place says which rank sends. A send of
-// several pieces has as many records; the first one has their number.
+// The fields of a gathered record. A record is a piece of a send, and its position says which rank sends it.
+// A send of several pieces has as many records; the first one has their number.
 enum PieceField {
   field_phase,
   field_dst,

@@ -16,8 +16,8 @@ namespace nuice::mpi {
 /// exceeds max_bytes.
 std::vector<Partner> merged(Rank rank, std::span<const Partner> listed);
 
-/// Collective. Returns the maximum number of bytes in which a rank tells another rank how it is listed; 0 if
-/// no rank lists a partner twice.
+/// Collective. Returns the maximum size of a message that tells a rank how another rank lists it; 0 if no
+/// rank lists a partner twice.
 std::size_t most_listing_bytes(const Communicator& comm, std::span<const Partner> listed);
 
 /// Collective. Returns the sources as their ranks have listed this rank, by ascending rank, without empty

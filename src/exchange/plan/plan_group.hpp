@@ -8,8 +8,8 @@
 // If ranks bound different plans, or one rank made a plan meanwhile, they would wait for each other forever.
 // So they first compare, on a common communicator, what they are about to do.
 //
-// Both communicators are made with the first plan. An attribute of the user's communicator keeps them as long
-// as that communicator exists, so all ranks have them or none has.
+// The shared duplicate and the common communicator are made with the first plan. An attribute of the user's
+// communicator keeps them as long as the user's communicator exists, so all ranks have them or none has.
 // Cost: an allreduce for each plan but the first, and one for each bind. Two duplicates per user's
 // communicator, and one more for each plan or halo with a watchdog that is in use at the same time.
 #pragma once

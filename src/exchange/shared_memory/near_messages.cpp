@@ -23,8 +23,8 @@ constexpr Number most_slots = 16;
 /// messages of 4 KiB (docs/adr/0043).
 constexpr std::size_t ample_bytes_per_rank = 256 * 1024;
 /// Above this much memory MPI carries all messages, because it copies large messages without additional
-/// memory. It is enough for least_slots slots for 128 messages of 64 KiB, the largest that use shared memory
-/// by default.
+/// memory. It holds 128 messages of 64 KiB, the largest that use shared memory by default, with least_slots
+/// slots each.
 constexpr std::size_t most_bytes_per_rank = std::size_t{least_slots} * 128 * 65536;
 
 /// What a rank reports about a message to the other ranks of its host.

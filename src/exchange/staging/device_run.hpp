@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Carries out an exchange of device memory by an inner exchange that MPI can carry out:
 //
-//   staged   the inner exchange uses mirrors in pinned host memory, filled and drained by the device in chunks
+//   staged   the inner exchange uses mirrors in pinned host memory; the device fills and drains them in
+//            chunks
 //   direct   the inner exchange uses the device memory itself, which MPI reads and writes
 //
 //   start:    the device fills the send mirror in the order of sending; the inner exchange starts, and
@@ -38,18 +39,18 @@ struct DeviceSelfCopy {
 
 /// The parts of a DeviceRun, which bind() makes.
 struct DeviceParts {
-  device::Location at;  // of both sides; unused for a side in host memory
+  device::Location at;  // the device of both sides; unused for a side in host memory
   Mirror sends;         // without bytes if nothing is filled
   Mirror receives;
   std::vector<DeviceSelfCopy> self;
-  bool self_waits = false;   // until the send mirror is filled
+  bool self_waits = false;   // whether `self` is copied after the send mirror is filled
   Bytes start_end = 0;       // in `sends`: the inner exchange starts when all bytes before it are filled
-  bool drains_last = false;  // drains begin only when everything is filled
+  bool drains_last = false;  // whether drains begin only when everything is filled
   Bytes chunk_bytes = 0;
-  std::vector<char> drains_self =
-      {};                     // By source: whether it is this rank, whose message the inner exchange copies.
+  // Flags by source: set for this rank, if the inner exchange copies its message to itself.
+  std::vector<char> drains_self = {};
   bool reads_device = false;  // whether MPI reads device memory
-  std::string says;           // for ExchangeInfo::device
+  std::string says;           // the text of ExchangeInfo::device
 };
 
 class DeviceRun : public Run, public Copies {

@@ -40,8 +40,8 @@ class Drains {
 
  private:
   /// The maximum number of active drains, with an event each; beyond it, the oldest is waited for. This
-  /// number of chunks of 256 KiB takes 84 us on a bus of 50 GB/s, longer than a rank with its own core is
-  /// away from it (looks_before_yield).
+  /// number of chunks of 256 KiB takes 84 us on a bus of 50 GB/s. That is longer than a rank with its own
+  /// core leaves the drains unattended (looks_before_yield).
   static constexpr std::int64_t num_events = 16;
   /// A message that has arrived, or the rest of one, which is drained with the next messages.
   struct Pending {

@@ -43,6 +43,7 @@ struct Unchanged {
 struct LocalPlan {
   PhaseTable table;            ///< Without the message of the rank to itself.
   std::vector<Bytes> largest;  ///< The largest transfer of each phase, of all ranks.
+
   /// One flag per planned phase: whether any rank uses it. `table` has used phases only.
   std::vector<std::uint8_t> used;
   /// For a plan that follows.
