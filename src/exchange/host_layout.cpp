@@ -10,14 +10,14 @@
 namespace nuice::exchange {
 namespace {
 
-/// Blocks begin on cache lines of their own.
+/// Rounds up, so that every block begins on its own cache line.
 Bytes rounded_up(Bytes bytes) { return round_up(bytes, static_cast<Bytes>(cache_line_bytes)); }
 
 }  // namespace
 
 HostLayout::HostLayout(const Hosts& hosts, Rank rank, std::vector<HostMessage> messages) {
   const Rank here = hosts.host_of(rank);
-  // 0: inside the host, 1: to another, 2: from another; and which.
+  // Returns a kind (0: inside the host, 1: to another host, 2: from another host) and the other host.
   const auto where = [&](const HostMessage& message) {
     const Rank from = hosts.host_of(message.src);
     const Rank to = hosts.host_of(message.dst);
@@ -39,7 +39,8 @@ HostLayout::HostLayout(const Hosts& hosts, Rank rank, std::vector<HostMessage> m
   }
 }
 
-/// Contiguous from bytes_ on. Those inside the host are placed once and noted on both sides.
+/// Places the messages contiguously from bytes_ on. A message inside the host has one place, which both ends
+/// use.
 void HostLayout::place(const Hosts& hosts, Rank rank, std::span<const HostMessage> messages, bool is_out) {
   const bool is_local = hosts.same(messages.front().src, messages.front().dst);
   Block* const block = is_local ? nullptr : is_out ? &outgoing_.back() : &incoming_.back();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the messages of a host lie in the memory that its ranks share, while they travel combined.
+// Where combined messages lie in the memory that the ranks of a host share.
 //
-//   block to host B:    all that ranks of this host have for ranks of B, by (src, dst): one message of the network
-//   block from host B:  likewise, in the same order, so that the two hosts of a block agree on it without a word
-//   inside the host:    what its ranks have for each other, by (src, dst)
+//   block to host B:    all messages from this host to ranks of B, ordered by (src, dst): one network message
+//   block from host B:  the same in the other direction, in the same order, so no agreement is needed
+//   inside the host:    messages between its ranks, ordered by (src, dst)
 //
 // Cost: O(m log m) for the m messages that begin or end on the host.
 #pragma once
@@ -21,33 +21,33 @@ namespace nuice::exchange {
 struct HostMessage {
   Rank src;
   Rank dst;
-  Bytes bytes;  ///< As they travel; more than 0.
+  Bytes bytes;  ///< The packed size; more than 0.
 };
 
 class HostLayout {
  public:
-  /// What goes to one other host, or comes from it.
+  /// The messages to one other host, or from it.
   struct Block {
     Rank host;
     Bytes begin;
     Bytes bytes;
-    std::vector<Rank> ranks;  ///< Of this host, ascending: whose messages are in it.
+    std::vector<Rank> ranks;  ///< The ranks of this host with messages in the block, ascending.
   };
-  /// A message of one rank.
+  /// The place of one message of this rank.
   struct Place {
     Rank partner;
     Bytes begin;
     Bytes bytes;
-    std::size_t block;  ///< Of outgoing() or incoming(); no_index: inside the host.
+    std::size_t block;  ///< Index in outgoing() or incoming(); no_index: inside the host.
   };
 
-  /// messages: all that begin or end on the host of `rank`, each once, in any order.
+  /// messages: all messages that begin or end on the host of `rank`, each once, in any order.
   HostLayout(const Hosts& hosts, Rank rank, std::vector<HostMessage> messages);
 
   Bytes bytes() const { return bytes_; }
   std::span<const Block> outgoing() const { return outgoing_; }  ///< By ascending host.
   std::span<const Block> incoming() const { return incoming_; }
-  std::span<const Place> sends() const { return sends_; }  ///< This rank's, by block.
+  std::span<const Place> sends() const { return sends_; }  ///< This rank's messages, by block.
   std::span<const Place> receives() const { return receives_; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one rank of the serial executor keeps for others: bytes that it has received and will send on. They
-// are put away when they arrive and can be taken out once, from the next phase on.
+// The bytes that one rank of the serial executor has received for other ranks and will forward. They are
+// stored when they arrive and can be taken once, from the next phase on.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +20,10 @@ inline std::string part_name(const Part& part) {
          ") of message " + pair_name(part.src, part.dst);
 }
 
-/// What one rank keeps for others.
+/// The bytes that one rank keeps for other ranks.
 class Kept {
  public:
-  /// The bytes can be taken from the next phase on.
+  /// Stores bytes, which can be taken from the next phase on.
   void put(const Part& part, std::vector<std::byte> bytes) { arriving_.push_back({part, std::move(bytes)}); }
 
   void end_phase() {
@@ -32,7 +32,7 @@ class Kept {
     arriving_.clear();
   }
 
-  /// Takes the part out; nothing if some of it is not here.
+  /// Removes and returns the bytes of the part. Returns nothing if some of them are not here.
   std::vector<std::byte> take(const Part& part) {
     std::vector<std::byte> taken;
     Ranges& ranges = messages_[{part.src, part.dst}];
@@ -54,7 +54,7 @@ class Kept {
     return taken;
   }
 
-  /// One of the ranges that are left, if any is.
+  /// Returns the name of a range that is left, or an empty string.
   std::string find_rest() const {
     for (const auto& [pair, ranges] : messages_)
       if (!ranges.empty())

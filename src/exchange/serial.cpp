@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The serial executor. It reads the slices only, so whatever they leave out or get wrong shows here:
+// The serial executor. It reads the slices only, so any omission or error in them shows here:
 //
 //   check that tables and buffers belong together
-//   copy every message to itself
+//   copy every message of a rank to itself
 //   for each phase: pair the sends with the receives of the same (src, dst), in order; copy
-//   check that every message was carried in full, and that no rank has kept what it was to forward
+//   check that every message was carried in full, and that no rank still keeps bytes that it should forward
 //
-// Forwarded bytes are put away as they arrive, and can be taken out once, from the next phase on.
-// O((entries + parts) log + num_phases * num_ranks) time; a copy of the forwarded bytes.
+// Forwarded bytes are stored as they arrive, and can be taken once, from the next phase on.
+// Cost: O(k log k + num_phases * num_ranks) time for k entries and parts, and a copy of the forwarded bytes.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -28,7 +28,7 @@ using ReceiveBuffers = std::span<const std::vector<ReceiveBuffer>>;
   throw Error(code, "exchange_serially: " + text);
 }
 
-/// Position of `rank` among partners sorted by rank; their number if it is not there.
+/// Returns the index of `rank` among partners sorted by rank; partners.size() if it is not there.
 std::size_t find_partner(const std::vector<Partner>& partners, Rank rank) {
   const auto at = std::ranges::lower_bound(partners, rank, {}, &Partner::rank);
   if (at == partners.end() || at->rank != rank) return partners.size();
@@ -141,7 +141,8 @@ class SerialExchange {
     }
   }
 
-  /// Sends and receives of a phase, each sorted by pair; those of one pair keep the order of their tables.
+  /// Collects the sends and receives of a phase, each sorted by pair. Within a pair they keep the order of
+  /// their tables.
   void collect(PhaseId phase) {
     sends_.clear();
     receives_.clear();
@@ -204,7 +205,7 @@ class SerialExchange {
       bytes.assign(from, from + part.bytes);
     } else {
       bytes = kept_[index(half.src)].take(part);
-      if (bytes.empty()) fail_at(phase, half, part_name(part) + " are not there to be sent on");
+      if (bytes.empty()) fail_at(phase, half, part_name(part) + " are not there to be forwarded");
     }
     if (part.dst == half.dst) {
       std::ranges::copy(bytes, received_in(phase, half, part));
@@ -213,7 +214,7 @@ class SerialExchange {
     }
   }
 
-  /// Where part.src has these bytes.
+  /// Returns where these bytes lie in the send buffer of part.src.
   const std::byte* sent_from(PhaseId phase, const Half& half, const Part& part) const {
     const auto src = index(part.src);
     const std::size_t to = find_partner(tables_[src].destinations, part.dst);
@@ -221,7 +222,7 @@ class SerialExchange {
     return static_cast<const std::byte*>(send_[src][to].data) + part.offset;
   }
 
-  /// Where part.dst wants these bytes. They count as carried.
+  /// Returns where these bytes belong in the receive buffer of part.dst, and counts them as carried.
   std::byte* received_in(PhaseId phase, const Half& half, const Part& part) {
     const auto dst = index(part.dst);
     const std::size_t from = find_partner(tables_[dst].sources, part.src);
@@ -263,7 +264,7 @@ class SerialExchange {
   Tables tables_;
   SendBuffers send_;
   ReceiveBuffers receive_;
-  std::vector<std::size_t> next_entry_;      // by rank: first entry of a phase not yet carried out
+  std::vector<std::size_t> next_entry_;      // by rank: the first entry of the next phase
   std::vector<std::vector<Bytes>> carried_;  // by rank and source
   std::vector<Kept> kept_;                   // by rank
   std::vector<Half> sends_;

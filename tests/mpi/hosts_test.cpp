@@ -264,11 +264,10 @@ TEST(HostPlan, CombinesNothingWhereMemoryCannotBeShared) {
   EXPECT_EQ(bound.exchange.info().combined,
             test::world_size() == 1
                 ? ""
-                : "nothing is combined: the host of rank 0 has no memory that its ranks can share");
+                : "nothing is combined: the ranks of the host of rank 0 cannot share memory");
   EXPECT_EQ(bound.exchange.info().shared_memory,
-            test::world_size() == 1
-                ? "no message inside a host has at most 65536 bytes"
-                : "none: the host of rank 0 has no memory for them that its ranks can share");
+            test::world_size() == 1 ? "no message inside a host has at most 65536 bytes"
+                                    : "none: the ranks of the host of rank 0 cannot share memory");
   EXPECT_EQ(bound.exchange.info().executor, "phased");
   bound.exchange_once(1);
 }

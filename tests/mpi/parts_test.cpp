@@ -181,7 +181,7 @@ TEST(Parts, CallsOutOfOrder) {
                      [&] { exchange.ready(count); });
   test::expect_error(ErrorCode::invalid_argument, "there is no message ", [&] { exchange.arrived(count); });
   for (std::size_t i = 0; i < count; ++i) exchange.ready(i);
-  test::expect_error(ErrorCode::state, "message 0 was ready before", [&] { exchange.ready(0); });
+  test::expect_error(ErrorCode::state, "message 0 is ready already", [&] { exchange.ready(0); });
   exchange.wait();
   test::expect_error(ErrorCode::state, "ready(): the exchange was not started", [&] { exchange.ready(0); });
   exchange.free();

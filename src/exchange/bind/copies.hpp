@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an executor does in addition where its messages lie in a copy of the user's memory (staging/device_run.hpp): before it sends
-// some of it, it waits until that is filled, and what it has received it hands over, piece by piece.
+// What an executor must do if its messages lie in a copy of the user's memory (staging/device_run.hpp).
+// Before it sends bytes, it waits until they are filled, and it reports received bytes piece by piece.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@ namespace nuice::mpi {
 class Copies {
  public:
   virtual ~Copies() = default;
-  /// Returns when the memory up to the end of these bytes is filled. It is filled from lower addresses to higher ones. Bytes elsewhere
-  /// are none of this.
+  /// Returns when the memory up to the end of these bytes is filled. Memory is filled from lower to higher
+  /// addresses. Bytes in other memory are ignored.
   virtual void await(const Block& sent) = 0;
-  /// Whether it would not wait.
+  /// Whether await() would return at once.
   virtual bool is_filled(const Block& sent) = 0;
-  /// These bytes have come. Once for every byte of an exchange. Others are ignored.
+  /// Reports received bytes; every byte of an exchange once. Bytes in other memory are ignored.
   virtual void land(const Block& received) = 0;
 };
 

@@ -16,8 +16,9 @@
 namespace nuice::mpi {
 namespace {
 
-/// Mean bytes of a field in a message above which fields without gaps travel one by one. About where both take as long
-/// between two ranks of one machine (bench/run.py fields): MPI copies once what lies in one place, a datatype's parts twice.
+/// The mean bytes per field in a message above which fields without gaps are sent one by one. Both methods
+/// take about equally long here between two ranks of one machine (bench/run.py fields): MPI copies contiguous
+/// data once, and the parts of a datatype twice.
 constexpr Bytes together_up_to = 8192;
 
 [[noreturn]] void fail(const std::string& text) { throw Error(ErrorCode::invalid_argument, text); }
@@ -37,7 +38,8 @@ void require_equal_numbers(const Communicator& comm, std::size_t send, std::size
   });
 }
 
-/// Collective. That both ends of every message have as many elements of the same size, field by field.
+/// Collective. Requires that both ends of every message have equally many elements of the same size, field by
+/// field.
 void require_equal_ends(const Communicator& comm, const FieldSide& send, const FieldSide& receive, int tag) {
   const std::size_t width = 2 * send.num_fields();
   if (width == 0) return;
@@ -72,7 +74,8 @@ void require_equal_ends(const Communicator& comm, const FieldSide& send, const F
   });
 }
 
-/// The parts that this rank cuts from its own messages, or puts together, must be what the ranks between expect.
+/// Requires that the parts that this rank cuts from its own messages, or puts together, have the size that
+/// forwarding ranks expect.
 void require_exact_parts(const PhaseTable& table, const Layout& layout) {
   const auto check = [&](const Part& part, bool is_send) {
     Places places;
@@ -141,7 +144,8 @@ bool FieldSide::any_gaps() const {
   return std::ranges::any_of(fields_, [](const Field& field) { return !are_plain_bytes(field.type); });
 }
 
-/// A rank that the user lists several times has its parts back to back, in each field.
+/// Returns the places of all fields. The parts of a rank that the user lists several times are back to back
+/// in each field.
 Layout::ByRank FieldSide::places() const {
   Layout::ByRank places;
   for (const Field& field : fields_) {
@@ -167,10 +171,11 @@ std::string FieldSide::pair(std::size_t partner) const {
 
 namespace {
 
-/// Collective. For plans that forward. Throws Error not_applicable where two messages grow differently, or a part of a
-/// message cannot be cut where its elements are.
+/// Collective. Finds the ratio of field bytes to planned bytes, for plans that forward. Throws Error
+/// not_applicable if messages have different ratios, or a part of a message ends inside an element.
 Layout::Ratio agree_on_ratio(const Communicator& comm, const FieldSide& send, const PhaseTable& table) {
-  std::array<Bytes, 4> extremes = {max_bytes, max_bytes, 0, 0};  // least fields, plan; minus the most of both
+  // minima of fields and plan, and of their negatives
+  std::array<Bytes, 4> extremes = {max_bytes, max_bytes, 0, 0};
   for (std::size_t i = 0; i < send.partners().size(); ++i) {
     const Bytes plan = send.partners()[i].bytes;
     if (plan == 0 || send.partners()[i].rank == table.rank) continue;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fields of any MPI datatypes, several in one run of the schedule.
+// Several fields of any MPI datatypes in one exchange.
 //
-// The plan's bytes are shares: a piece [o, o + b) of a message of B bytes takes elements [c o / B, c (o + b) / B) of a field
-// that has c elements for that partner, rounded down, so the pieces of a split message meet without gap or overlap
-// whatever c is. Sender and receiver have the same c and the same bytes per element, which is verified pair by pair; then
-// they cut alike.
+// The plan's bytes are shares. If a field has c elements for a partner, a piece [o, o + b) of the message of
+// B bytes carries its elements [c o / B, c (o + b) / B), rounded down. So the pieces of a split message meet
+// without gap or overlap for every c. Sender and receiver have the same c and the same bytes per element,
+// which is verified pair by pair, so both cut alike.
 //
-// A transfer is one MPI message of a derived datatype. If a message has more bytes, so that packing them costs more than
-// more start-ups, and no field of any rank has gaps (those MPI must pack anyway, and packs better together), it is one
-// message per field.
+// A transfer is one MPI message of a derived datatype. It is one message per field instead, if it is so large
+// that packing costs more than additional start-ups and no field of any rank has gaps. (MPI must pack fields
+// with gaps anyway, and packs them better together.)
 //
-// Forwarding ranks do not know the fields of others. They can scale their staging memory if all messages grow by the same
-// ratio, which is then agreed on.
+// Forwarding ranks do not know the fields of other ranks. They can scale their staging memory if all messages
+// grow by the same ratio, on which all ranks then agree.
 #pragma once
 
 #include <span>
@@ -24,7 +24,7 @@
 
 namespace nuice::mpi {
 
-/// What the fields of one side have for each of its partners.
+/// The fields of one side, with their elements for each partner.
 class FieldSide {
  public:
   struct Field {
@@ -59,8 +59,8 @@ class FieldSide {
   std::vector<Field> fields_;
 };
 
-/// Collective: verifies the fields with both ends of every message. tag: one that nothing else uses meanwhile.
-/// Throws Error, the same on all ranks, as Plan::bind().
+/// Collective. Verifies the fields with both ends of every message. tag: a tag that nothing else uses
+/// meanwhile. Throws the same Error on all ranks, as Plan::bind().
 Layout layout_of(const Communicator& comm, const Slice& slice, std::span<const SendField> send,
                  std::span<const ReceiveField> receive, int tag, bool plan_forwards);
 

@@ -23,7 +23,8 @@ std::int64_t share(std::int64_t count, Bytes offset, Bytes whole) {
   return static_cast<std::int64_t>(static_cast<Wide>(count) * offset / whole);
 }
 
-/// The elements of a place that are its share of these bytes. Where both ends hold bytes such can be joined, and packed.
+/// Appends the elements that belong to these bytes. If both ends hold plain bytes, the elements are given as
+/// bytes, which can be joined and packed.
 void Layout::find(Rank partner, bool is_send, Bytes offset, Bytes bytes, Places& places) const {
   for (const Place& place : places_with(*this, partner, is_send)) {
     if (place.bytes == 0) continue;
@@ -68,7 +69,8 @@ std::vector<std::int64_t> exchange_numbers(const Communicator& comm, std::vector
     wait_all(comm, sending, "MPI_Isend");
   } catch (const Error&) {
     cancel_receives(receiving);
-    [[maybe_unused]] const auto* const left = new auto(std::move(mine));  // to MPI, which may still read it
+    // left to MPI, which may still read it
+    [[maybe_unused]] const auto* const left = new auto(std::move(mine));
     throw;
   }
   return theirs;

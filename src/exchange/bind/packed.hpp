@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A short message of several parts, which this rank gathers and scatters itself. MPI would do so from a derived datatype, but takes
-// its slow path for one however short the message is.
+// A short message of several parts, which this rank gathers and scatters itself. MPI could use a derived
+// datatype, but handles even short ones on its slow path.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,15 @@
 
 namespace nuice::mpi {
 
-/// Above this size a message of parts is left to MPI: copying once more costs as much as what it saves. A
-/// forwarded one has many small parts, for which MPI takes twice as long (docs/adr/0011), one of fields a few
-/// large ones (bench/run.py fields).
+/// Above this size MPI handles a message of parts, because another copy costs as much as it saves. A
+/// forwarded message has many small parts, for which MPI takes twice as long (docs/adr/0011). A message of
+/// fields has a few large parts (bench/run.py fields).
 constexpr Bytes packed_message_bytes = 16384;
 constexpr Bytes packed_field_bytes = 2048;
 
 struct PackedMessage {
-  std::unique_ptr<std::byte[]> memory;  // as it travels
-  std::vector<Block> blocks;            // where its parts are, or will be; none: MPI does it
+  std::unique_ptr<std::byte[]> memory;  // the packed message
+  std::vector<Block> blocks;            // where the parts lie; empty if MPI handles the message
   bool is_scattered = false;
 
   bool is_packed() const { return !blocks.empty(); }
@@ -32,7 +32,7 @@ struct PackedMessage {
       to += bytes;
     }
   }
-  /// Once: the user may have the memory back already, message by message.
+  /// Scatters once, because the user may already have the memory back, message by message.
   void scatter() {
     if (is_scattered) return;
     is_scattered = true;
@@ -44,10 +44,10 @@ struct PackedMessage {
   }
 };
 
-/// By request; empty where nothing is packed.
+/// By request; empty if no message is packed.
 using PackedMessages = std::vector<PackedMessage>;
 
-/// Before the receives are started.
+/// Prepares messages for an exchange. Call it before the receives are started.
 inline void expect(std::span<PackedMessage> messages) {
   for (PackedMessage& message : messages) message.is_scattered = false;
 }

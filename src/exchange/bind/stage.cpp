@@ -30,7 +30,7 @@ void Stage::take(const Part& part, std::vector<Block>& places) {
     if (!is_there)
       throw Error(ErrorCode::mismatch, "byte " + std::to_string(at) + " of message rank " +
                                            std::to_string(part.src) + " -> rank " + std::to_string(part.dst) +
-                                           " is sent on before it arrives");
+                                           " is forwarded before it arrives");
     const auto [begin, place] = *found;
     known.erase(found);
     const Bytes skipped = at - begin;

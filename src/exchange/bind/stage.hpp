@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where bytes wait that this rank forwards.
+// The memory for bytes that this rank forwards.
 //
-// Every part that is received for another rank has a place of its own, in the order of the table. No place is
-// used twice: all receives are posted before the exchange begins, so a message of a late phase may arrive
-// while one of an early phase is still here.
+// Every part that is received for another rank has its own place, in the order of the table. No place is used
+// twice: all receives are posted before the exchange begins, so a message of a late phase may arrive while a
+// message of an early phase is still here.
 #pragma once
 
 #include <cstddef>
@@ -19,17 +19,18 @@ namespace nuice::mpi {
 
 class Stage {
  public:
-  /// Room for all that is put. Nothing for a table of direct transfers.
+  /// bytes: the size of all parts that will be put; 0 for a table of direct transfers.
   explicit Stage(Bytes bytes);
 
-  // In the order of the table's entries; in one entry the send before the receive.
-  /// Gives the part a place.
+  // Call these in the order of the table's entries; within an entry, the send before the receive.
+
+  /// Assigns a place to the part.
   Block put(const Part& part);
-  /// Appends where the part lies now; its places are then no longer known. Throws Error mismatch if some byte
-  /// of it was not put before, which a checked table does not ask for.
+  /// Appends the places of the part, and forgets them. Throws Error mismatch if a byte of the part was not
+  /// put before, which cannot happen with a checked table.
   void take(const Part& part, std::vector<Block>& places);
 
-  /// The memory, which must outlive the requests that were made from the blocks.
+  /// Releases the memory, which must outlive the requests that were made from the blocks.
   std::unique_ptr<std::byte[]> release() { return std::move(memory_); }
 
  private:

@@ -12,13 +12,13 @@
 namespace nuice::mpi {
 namespace {
 
-/// Both ends of a message have as many, so where there are none neither makes a request.
+/// Whether these places have no bytes. Both ends of such a message find this, so neither end makes a request.
 bool are_empty(const Places& places) {
   return std::ranges::all_of(
       places, [](const Segment& place) { return place.count == 0 || size_of(place.type) == 0; });
 }
 
-/// Contiguous bytes become one segment.
+/// Joins contiguous bytes to one segment.
 Places joined(const Places& places) {
   Places result;
   for (const Segment& segment : places) {
@@ -32,7 +32,8 @@ Places joined(const Places& places) {
   return result;
 }
 
-/// The parts of a message of several, if all are plain bytes and together no more than that; else none.
+/// Returns the parts of a message if there are several, all are plain bytes, and together they have at most
+/// `most` bytes; else none.
 std::vector<Block> blocks_to_pack(const Places& places, Bytes most) {
   if (places.size() < 2) return {};
   std::vector<Block> blocks;
@@ -46,7 +47,7 @@ std::vector<Block> blocks_to_pack(const Places& places, Bytes most) {
   return blocks;
 }
 
-/// As one message. A derived type is added to `types`.
+/// Returns the places as one message. Adds a derived type to `types`.
 Segment memory_of(const Places& places, std::vector<Datatype>& types) {
   if (places.empty()) return {nullptr, 0, MPI_BYTE};
   if (places.size() == 1) return places[0];
@@ -54,7 +55,7 @@ Segment memory_of(const Places& places, std::vector<Datatype>& types) {
   return {static_cast<std::byte*>(MPI_BOTTOM), 1, types.back().get()};
 }
 
-/// An error of act() names the pair.
+/// Adds the pair of ranks to errors of act().
 template <typename Act>
 auto naming_pair(Rank src, Rank dst, Act&& act) {
   try {
@@ -64,7 +65,7 @@ auto naming_pair(Rank src, Rank dst, Act&& act) {
   }
 }
 
-/// With a count that MPI takes.
+/// Returns the same memory with a count that MPI can take.
 Segment countable(const Segment& memory, std::vector<Datatype>& types) {
   Extent extent = Extent::of(memory.count, 1 << 30, memory.type);
   const Segment result{memory.at, extent.count, extent.type.get()};
@@ -72,7 +73,7 @@ Segment countable(const Segment& memory, std::vector<Datatype>& types) {
   return result;
 }
 
-/// The user may free his own types: copies of them, each once.
+/// Copies of the user's types, each once, because users may free their types.
 class KeptTypes {
  public:
   explicit KeptTypes(std::vector<Datatype>& types) : types_(types) {}
@@ -151,7 +152,7 @@ class RequestMaker {
     }
   }
 
-  /// Whose messages, or pieces of them, this entry's receive brings to this rank.
+  /// Returns the sources of which this entry's receive brings messages or pieces to this rank.
   std::vector<Rank> arrivals_of(const PhaseEntry& entry) const {
     if (entry.recv_parts.count == 0) return {entry.recv_partner};
     std::vector<Rank> sources;
@@ -194,7 +195,7 @@ class RequestMaker {
     }
   }
 
-  /// Whether segments travel one by one. The same at both ends.
+  /// Whether each segment is sent as a message. The same at both ends.
   bool is_apart(Rank partner, bool is_send) const {
     return binding_.settings.apart || layout_.one_by_one(partner, is_send);
   }
@@ -210,7 +211,8 @@ class RequestMaker {
     return {{{places[0].at, head, MPI_BYTE}}, {{places[0].at + head, tail_bytes_, MPI_BYTE}}};
   }
 
-  /// Both ends have the same bytes in one place each: of messages of buffers, and of fields that travel one by one.
+  /// Cuts a message into pieces. Both ends hold its bytes in one place each, as buffers do, and fields that
+  /// are sent one by one.
   std::vector<Places> in_pieces(Places places, Bytes piece) const {
     const bool is_whole = places.size() != 1 || !layout_.are_all_bytes || !table_.parts.empty();
     const Bytes num_pieces = (places[0].count + piece - 1) / piece;
@@ -241,7 +243,7 @@ class RequestMaker {
     for (const Segment& place : places) blocks.push_back({place.at, place.count * size_of(place.type)});
   }
 
-  /// Of a message, or if it is to be packed, of the copy that travels. Adds to `packed`.
+  /// Returns the memory of a message or, if it is packed, of its packed copy. Adds an entry to `packed`.
   Segment memory_for(const Places& places, PackedMessages& packed) {
     const bool forwards = !table_.parts.empty();
     PackedMessage& message = packed.emplace_back();

@@ -13,7 +13,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// What rank 0 answers.
+/// The answer of rank 0.
 struct ClockReply {
   double at_s;
   std::int64_t key;
@@ -49,9 +49,10 @@ void Trace::open(const std::string& folder, const std::string& executor, const s
   synchronize(comm, tag);
 }
 
-/// Of several questions to rank 0 the quickest: its clock was read about in the middle.
+/// Compares this rank's clock with that of rank 0. Of several questions, the one with the quickest answer
+/// counts: rank 0 read its clock about in the middle.
 void Trace::synchronize(const Communicator& comm, int tag) {
-  constexpr int questions = 8;  // if half of them are disturbed, all are once in 256
+  constexpr int questions = 8;  // if each is disturbed with probability 1/2, all are once in 256
   key_ = std::chrono::duration_cast<std::chrono::microseconds>(
              std::chrono::system_clock::now().time_since_epoch())
              .count();

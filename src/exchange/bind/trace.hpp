@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the exchanges of one binding did on this rank, and when: the option `trace`. Off, a note costs a test of a pointer; on, a look
-// at the clock and 24 bytes of a ring that bind() has taken: the latest `capacity` notes stay. Written when the exchange is freed:
+// A trace: what the exchanges of one binding did on this rank, and when (option `trace`). Without a trace, a
+// note costs the test of a pointer. With a trace it reads the clock and writes 24 bytes into a ring that
+// bind() has allocated. The latest `capacity` notes are kept, and written when the exchange is freed:
 //
 //   DIR/KEY-rank-R.trace    one line of JSON, then the notes as they lie in memory (docs/how-to/trace.md)
 //
-// Executors note what they do through the Arrivals that they all have; start, wait, what landed and the end are noted for every
-// executor, also for those from outside.
+// Executors add notes through the Arrivals, which all executors have. Start, wait, arrivals and the end are
+// noted for every executor, also for executors of other libraries.
 #pragma once
 
 #include <cstddef>
@@ -20,26 +21,26 @@ namespace nuice::mpi {
 
 class Trace {
  public:
-  /// As docs/how-to/trace.md and python/nuice/tracing.py have them.
+  /// The numbers must agree with docs/how-to/trace.md and python/nuice/tracing.py.
   enum class Kind : std::int32_t {
     start,
-    wait,     // a call that waits begins
-    sent,     // to partner: on its way from here on
-    landed,   // from partner: a transfer is here
-    message,  // from partner: a message is here as a whole
-    step,     // a number of steps is over
+    wait,     // a waiting call begins
+    sent,     // a transfer to partner has started
+    landed,   // a transfer from partner has arrived
+    message,  // a message from partner has arrived as a whole
+    step,     // this number of steps has completed
     over,
   };
 
-  /// Collective over comm, in bind(): takes the ring, and finds what this rank's clock is behind rank 0's. tag: one that nothing else uses
-  /// meanwhile.
+  /// Collective over comm, in bind(). Allocates the ring, and finds the difference between this rank's clock
+  /// and rank 0's. tag: a tag that nothing else uses meanwhile.
   void open(const std::string& folder, const std::string& executor, const std::string& scheduler,
             const PhaseTable& table, const Communicator& comm, int tag);
   bool is_on() const { return !ring_.empty(); }
   void note(Kind kind, Rank partner = no_rank, Bytes bytes = 0) {
     if (is_on()) ring_[num_notes_++ % capacity] = {now_s(), static_cast<std::int32_t>(kind), partner, bytes};
   }
-  /// Once; says on stderr where it cannot.
+  /// Writes the trace. Call it once. Reports failure on stderr.
   void write() noexcept;
 
  private:
@@ -56,10 +57,10 @@ class Trace {
   std::vector<Note> ring_;
   std::size_t num_notes_ = 0;
   std::string folder_;
-  std::string about_;  // of the line of JSON, what bind() knows
+  std::string about_;  // the part of the JSON line that bind() knows
   Rank rank_ = 0;
-  std::int64_t key_ = 0;  // of rank 0: microseconds since 1970
-  double offset_s_ = 0;   // to be added to this rank's times
+  std::int64_t key_ = 0;  // microseconds since 1970 on rank 0
+  double offset_s_ = 0;   // to be added to this rank's times to get rank 0's
   double error_s_ = 0;
 };
 

@@ -11,14 +11,14 @@ namespace {
 
 using Elements = std::vector<TableElements::Elements>;
 
-/// The bytes that this rank sends to others, or receives from them, as they travel.
+/// Returns the packed sizes of the messages that this rank sends to other ranks, or receives from them.
 std::map<Rank, Bytes> sizes_of(const Elements& elements) {
   std::map<Rank, Bytes> sizes;
   for (const auto& [partner, segment] : elements) sizes[partner] += segment.count * size_of(segment.type);
   return sizes;
 }
 
-/// One entry for each message as a whole, however often the users list its ranks.
+/// Returns a table with one entry for each whole message, even if users list a rank several times.
 PhaseTable by_message(const PhaseTable& of) {
   PhaseTable table;
   table.rank = of.rank;
@@ -31,7 +31,7 @@ PhaseTable by_message(const PhaseTable& of) {
   return table;
 }
 
-/// Keeps what is taken. Returns whether that is all.
+/// Keeps the messages that are taken. Returns whether all are.
 bool keep(const std::function<bool(Rank, Bytes)>& takes, Elements& elements, std::map<Rank, Bytes>& sizes) {
   const std::size_t left =
       std::erase_if(sizes, [&](const auto& message) { return !takes(message.first, message.second); });

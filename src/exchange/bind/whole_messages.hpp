@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages of a bound plan that leave the executor: they travel through memory, as a whole, and the table goes on without them.
+// Messages of a bound plan that are taken from the executor. They pass through memory as a whole, and the
+// executor gets the table without them.
 #pragma once
 
 #include <functional>
@@ -9,22 +10,22 @@
 
 namespace nuice::mpi {
 
-/// Some of an exchange's messages, as bytes travel.
+/// Some messages of an exchange, with their packed sizes.
 struct WholeMessages {
   TableElements elements;
-  std::map<Rank, Bytes> sends;  ///< By destination.
+  std::map<Rank, Bytes> sends;  ///< Bytes by destination.
   std::map<Rank, Bytes> receives;
-  bool are_all = true;  ///< Of this rank's messages to others.
+  bool are_all = true;  ///< Whether these are all messages of this rank with other ranks.
 
-  /// Those of this table that `takes(partner, bytes)`. Not collective; both ends of a message must decide alike.
-  /// Requires a table that forwards nothing.
+  /// Not collective. Returns the messages of the table for which takes(partner, bytes) holds; both ends of a
+  /// message must decide alike. Requires a table without forwarding.
   static WholeMessages of(const PhaseTable& table, const Layout& layout,
                           const std::function<bool(Rank, Bytes)>& takes);
-  /// What is left of the table.
+  /// Returns the table without these messages.
   PhaseTable rest_of(const PhaseTable& table) const;
 };
 
-/// A message, or a part of it, and where it lies in memory that a host shares.
+/// A message, or a part of it, and its place in the shared memory of a host.
 struct SharedCopy {
   Segment segment;
   Bytes begin;
@@ -35,10 +36,10 @@ struct SharedCopy {
   void from_memory(const std::byte* memory, MPI_Comm comm) const;
 };
 
-/// Appends the copies of a partner's message, whose first byte lies at `begin`. elements: by partner.
+/// Appends the copies of a partner's message whose first byte lies at `begin`. elements: sorted by partner.
 void add_copies(const std::vector<TableElements::Elements>& elements, Rank partner, Bytes begin,
                 std::vector<SharedCopy>& copies);
-/// The order that add_copies() needs: parts of a message stay in theirs.
+/// Sorts elements as add_copies() needs them; the parts of a message keep their order.
 void sort_by_partner(std::vector<TableElements::Elements>& elements);
 
 }  // namespace nuice::mpi

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls with MPI's arguments that a plan is made for.
+// Persistent calls with MPI's arguments: each makes a plan.
 #include "nuice/mpi/alltoallv.hpp"
 
 #include <utility>
@@ -18,7 +18,8 @@
 namespace nuice::mpi {
 namespace {
 
-/// What a rank finds wrong in its own arguments, for all to hear.
+/// Runs `step`, which checks this rank's arguments. Puts its error into options.fault, so that all ranks
+/// learn it.
 template <typename Step>
 void note_fault(MPI_Comm comm, PlanOptions& options, Step&& step) {
   if (options.fault) return;

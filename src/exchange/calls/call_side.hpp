@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From one side of a call with MPI's arguments to messages. Nothing else knows of counts and displacements.
+// Turns one side of a call with MPI's arguments into messages. No other code uses counts and displacements.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace nuice::mpi {
   throw Error(ErrorCode::invalid_argument, text);
 }
 
-/// Which bytes of a buffer a block takes.
+/// The bytes of a buffer that a block takes.
 struct TakenBytes {
   Rank partner;
   Bytes begin;
@@ -69,7 +69,8 @@ class CallSide {
     const MPI_Datatype type = is_bytes ? MPI_BYTE : blocks_.types[blocks_.each_has_a_type ? i : 0];
     const std::int64_t count = partners_[i] == MPI_PROC_NULL ? 0 : blocks_.counts[i];
     if (count < 0) refuse_call(block(i) + "has " + std::to_string(count) + " elements");
-    if (count == 0) return {0, blocks_.data, 0, MPI_BYTE};  // the others keep their numbers
+    // an empty message, so that the others keep their indices
+    if (count == 0) return {0, blocks_.data, 0, MPI_BYTE};
     if (type == MPI_DATATYPE_NULL) refuse_call(block(i) + "is of MPI_DATATYPE_NULL");
     const Bytes extent = is_bytes ? blocks_.element_bytes : extent_of(type);
     const std::int64_t displ = blocks_.displs[i];
@@ -82,7 +83,7 @@ class CallSide {
     return {partners_[i], reinterpret_cast<Data*>(at), is_bytes ? count * extent : count, type};
   }
 
-  /// Notes which bytes it takes, too.
+  /// Refuses a block that is not inside the buffer, and records which bytes it takes.
   void require_inside(std::size_t i, MPI_Datatype type, std::int64_t count, Bytes offset) {
     if (type != type_) is_plain_ = are_plain_bytes(type_ = type);
     MPI_Aint lower = 0;

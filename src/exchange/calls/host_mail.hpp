@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages between ranks of a host that need no plan: in memory that they share, with a slot for each pair of ranks.
+// Messages between ranks of a host that need no plan: they pass through shared memory, with slots for each
+// pair of ranks.
 //
-// All calls of a communicator are numbered, alike on all ranks. In call k rank i writes what it has for j, and its bytes, into slot k mod 2
-// from i to j; what does not fit there into its pool, as long as that has room, and the slot says where. What finds none is sent by MPI, and
-// the slot says so. A slot and a pool are written again when their readers have finished the call before in them. So j sees at once where
-// bytes differ, and, as i says when it has written all of a call, where a message will not come.
+// All calls of a communicator are numbered, alike on all ranks. In call k, rank i writes its message to rank
+// j, with its size, into slot k mod 2 from i to j. If the message does not fit into the slot, it goes into
+// the rank's pool, and the slot says where. If the pool is full, MPI sends the message, and the slot says so.
+// A slot and a pool are overwritten only after their readers have finished the call that used them before. So
+// j sees at once if sizes differ. Since i publishes when it has written all messages of a call, j also sees
+// if a message will not come.
 //
-// Messages that are too long for memory are not known here, but for the ranks that they come from: where one end has a short one, no
-// rank may wait for the other end.
+// Messages that are too long for shared memory are not handled here, but their senders are known. If one end
+// expects a long message and the other end sends a short one, no rank may wait for the other.
 //
-// Why no rank waits forever: call k waits for what others write in k, which needs room only, and for room until they have finished
-// k - 2. So the first call that some rank has not finished ends when all ranks have come to it.
+// Why no rank waits forever: call k waits for what other ranks write in call k, for which they need only
+// room. It waits for room until readers have finished call k - 2. So the first call that some rank has not
+// finished ends when all ranks have entered it.
 #pragma once
 
 #include <algorithm>
@@ -32,24 +36,25 @@
 
 namespace nuice::mpi {
 
-/// From each rank to each other one.
+/// The number of slots from each rank to each other rank.
 inline constexpr Number mail_slots = least_slots;
 
-/// Where a message lies, if not in the pool that its writer has for the call.
+/// Where a message lies if it is not in its writer's pool.
 enum MailPlace : std::int64_t { in_slot = -1, by_mpi = -2 };
 
-/// Of all pairs of ranks of a host.
+/// The memory for messages between all pairs of ranks of a host.
 class HostMail {
  public:
-  /// In zeroed memory. It fills mail_slot_bytes; short messages follow their numbers at once.
+  /// A slot of mail_slot_bytes bytes in zeroed memory. A short message begins directly after the numbers.
   struct Slot {
     std::atomic<Number> call;
     std::int64_t bytes;
-    std::int64_t place;  ///< In the pool, or a MailPlace.
+    std::int64_t place;  ///< Its offset in the pool, or a MailPlace.
     std::byte message[1];
   };
 
-  /// Collective. NUICE_OPTIONS of rank 0 holds: what its hosts are, and the watchdog that comm gets. Without memory all messages go by MPI.
+  /// Collective. Takes the hosts, and the watchdog for comm, from NUICE_OPTIONS of rank 0. Without shared
+  /// memory MPI carries all messages.
   explicit HostMail(const Communicator& comm);
 
   /// The ranks of this host, ascending.
@@ -57,15 +62,16 @@ class HostMail {
   bool is_near(Rank rank) const { return std::ranges::binary_search(near_, rank); }
   bool has_memory() const { return memory_.data() != nullptr; }
   bool is_oversubscribed() const { return is_oversubscribed_; }
-  /// Whether all that one rank sends another is short enough.
+  /// Whether the messages to a rank are short enough for shared memory. bytes: the sum of all messages from
+  /// one rank to the other in a call.
   bool carries(Rank partner, Bytes bytes) const;
   std::size_t index_of(Rank rank) const;
-  /// Of this rank, for one call.
+  /// The size of this rank's pool for one call.
   Bytes pool_bytes() const { return static_cast<Bytes>(pool_bytes_); }
   Slot& slot_to(std::size_t reader, Number call) const { return slot(me_, reader, call); }
   const Slot& slot_from(std::size_t writer, Number call) const { return slot(writer, me_, call); }
   std::byte* message_to(std::size_t reader, Number call) const { return message(me_, reader, call); }
-  /// Requires that it does not go by MPI.
+  /// Requires that MPI does not carry the message.
   const std::byte* message_from(std::size_t writer, Number call) const { return message(writer, me_, call); }
 
   bool has_room(std::size_t reader, Number call) const {
@@ -92,15 +98,14 @@ class HostMail {
   bool is_oversubscribed_ = false;
 };
 
-/// Messages in pools begin at multiples of it.
+/// Messages in pools begin at multiples of this number of bytes.
 inline constexpr Bytes mail_alignment = cache_line_bytes;
-/// The longest that stands in its slot. The slots of 64 ranks take 2 MiB, a sixteenth of what their pools
-/// take.
+/// The size of a slot. The slots of 64 ranks take 2 MiB, a sixteenth of what their pools take.
 inline constexpr Bytes mail_slot_bytes = 4 * cache_line_bytes;
 inline constexpr auto mail_slot_room =
     static_cast<Bytes>(mail_slot_bytes - offsetof(HostMail::Slot, message));
 
-/// Gives places to one call's messages.
+/// Assigns places to the messages of one call.
 class MailPlaces {
  public:
   explicit MailPlaces(const HostMail& mail) : left_(mail.pool_bytes()) {}
@@ -116,33 +121,36 @@ class MailPlaces {
   Bytes left_;
 };
 
-/// One rank's messages with ranks of its host, in as many calls as they stay the same.
+/// The messages of one rank with ranks of its host. It serves all calls with the same messages.
 class NearCall {
  public:
-  /// Does not communicate. Those of the given messages that the mail carries; messages of one pair are matched in their order.
+  /// Does not communicate. Takes the messages that the mail carries. Messages between two ranks are matched
+  /// in order.
   NearCall(const HostMail& mail, const Communicator& comm, int tag, std::span<const Outgoing> sends,
            std::span<const Incoming> receives);
 
-  /// Whether it may come to wait in MPI.
+  /// Whether MPI may have to carry one of its messages.
   bool may_need_mpi() const { return sends_.size() + receives_.size() > 0; }
   void start();
-  /// Whether all has come and left. Throws Error mismatch where bytes differ.
+  /// Makes progress. Returns whether all messages have arrived and left. Throws Error mismatch if sizes
+  /// differ.
   bool advance(Number call);
-  /// Throws Error mismatch where a rank has written a short message and a long one is expected. For now and then.
+  /// Throws Error mismatch if a rank has written a short message and this rank expects a long one. Call it
+  /// from time to time.
   void look_for_shorter(Number call) const;
-  /// After an error: nothing is received any more.
+  /// Cancels the receives after an error.
   void cancel() noexcept { receives_.cancel_receives(); }
   void await_sends(Rank gone) noexcept { sends_.await_sends(gone); }
 
  private:
-  /// All that goes from one rank to another.
+  /// All messages from one rank to another.
   struct Letter {
-    std::size_t index = 0;  // of the partner, on the host
+    std::size_t index = 0;  // of the partner among the ranks of the host
     Rank partner = 0;
     Bytes bytes = 0;
-    std::int64_t place = in_slot;  // of one to be sent
+    std::int64_t place = in_slot;  // of a letter to be sent
     std::vector<SharedCopy> copies = {};
-    std::size_t first_request = no_index;  // of those by MPI
+    std::size_t first_request = no_index;  // if MPI carries the letter
   };
   template <typename Message>
   std::vector<Letter> letters_of(std::span<const Message> messages) const;
@@ -160,10 +168,10 @@ class NearCall {
   Requests receives_;
   std::vector<Letter> outgoing_;
   std::vector<Letter> incoming_;
-  std::vector<Letter> longer_;         // to be received, not carried
-  std::vector<std::uint32_t> unread_;  // of incoming_, the first num_unread_ of them
+  std::vector<Letter> longer_;         // to be received, but too long for shared memory
+  std::vector<std::uint32_t> unread_;  // indices in incoming_; the first num_unread_ are still to come
 
-  // of the running call
+  // State of the running call.
   std::size_t num_written_ = 0;
   std::size_t num_unread_ = 0;
   bool is_written_ = false;

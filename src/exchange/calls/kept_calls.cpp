@@ -20,19 +20,21 @@
 namespace nuice::mpi {
 namespace {
 
-/// Shapes of calls, each of which keeps its memory. The one used longest ago goes. A call compares an address
-/// with each of them: for 16 less than the 157 ns of 8 bytes one way through memory (docs/adr/0043).
+/// The maximum number of different calls that are kept with their memory. The least recently used call is
+/// dropped. A call compares its arguments with each kept call; with 16 kept calls this takes less than the
+/// 157 ns of 8 bytes one way through shared memory (docs/adr/0043).
 constexpr std::size_t most_kept = 16;
 enum CallTag : int { fault_tag = DirectRun::tag + 1, letter_tag };
-/// After so much time without a call the others may have failed, and have stopped waiting: a rank that fails
+/// After this time without a call, other ranks may have failed and stopped waiting, because a rank that fails
 /// waits time_to_end_s for its sends.
 constexpr double late_s = time_to_end_s / 4;
-/// For news to come from MPI, which takes in a few messages at a time: at most 0.04 % of late_s. There is a least number of
-/// looks, too: where ranks outnumber cores, one may take a time slice.
+/// How long a late rank checks for errors. MPI takes in only a few messages per call, so one check is not
+/// enough. It is at most 0.04 % of late_s. There is a minimum number of checks, too, because a check may take
+/// a time slice if ranks outnumber cores.
 constexpr double listen_s = late_s / 2500;
 constexpr int fewest_looks = 32;
 
-/// Of a datatype, as long as it lives; another one may have its handle later.
+/// Returns a number that identifies a datatype. A handle does not, because another datatype may get it later.
 std::int64_t number_of(MPI_Datatype type) {
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;
@@ -70,7 +72,7 @@ std::vector<std::int64_t> bytes_by_rank(std::span<const Message> messages, Rank 
   return bytes;
 }
 
-/// Those that the mail does not carry.
+/// Returns the messages that the mail does not carry.
 template <typename Message>
 std::vector<DirectMessage> direct_of(const HostMail& mail, const std::vector<Message>& messages,
                                      Rank num_ranks) {
@@ -148,7 +150,8 @@ KeptCalls::Messages KeptCalls::messages_of(const Neighbours& partners, const Cal
   return messages;
 }
 
-/// Collective. Throws Error mismatch, on all ranks, with a pair whose ends differ.
+/// Collective. If the two ends of a message have different sizes, throws Error mismatch with that pair on all
+/// ranks.
 void KeptCalls::compare_sizes(const Messages& messages) const {
   const auto sent = bytes_by_rank(std::span<const Outgoing>(messages.sends), comm_->num_ranks());
   const auto expected = bytes_by_rank(std::span<const Incoming>(messages.receives), comm_->num_ranks());
@@ -166,7 +169,8 @@ void KeptCalls::compare_sizes(const Messages& messages) const {
   });
 }
 
-/// Collective. One that has failed in a call of the other kind does not come, but has told so.
+/// Collective. Waits until all ranks are here. A rank that failed in a call of the other kind does not take
+/// part, but has told the others.
 void KeptCalls::meet() {
   MPI_Request request = MPI_REQUEST_NULL;
   must(MPI_Ibarrier(comm_->get(), &request), "MPI_Ibarrier");

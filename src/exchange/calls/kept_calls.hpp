@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_Alltoallv and its relatives without init: what a call needs is kept with the communicator, and found again by its arguments.
+// MPI_Alltoallv and its relatives without init. What a call needs is kept with the communicator, and found
+// again by the call's arguments.
 //
-// A rank cannot know whether others have changed their counts: only the two ends of a message see that its bytes changed. So nothing may
-// depend on what a third rank passes. Short messages inside a host go through memory that its ranks share (host_mail.hpp), all others
-// as without a plan (direct_run.hpp). Both need nothing but that the two ends of a message call with the same bytes, as MPI does. Each
-// rank finds what it has kept, or makes it again, by itself and without communication; the other end cannot tell.
+// A rank cannot know whether other ranks have changed their counts: only the two ends of a message see that
+// its size has changed. So nothing may depend on the arguments of a third rank. Short messages inside a host
+// go through shared memory (host_mail.hpp). All others are exchanged without a plan (direct_run.hpp). Both
+// need only that the two ends of a message call with the same size, as MPI does. Each rank finds what it has
+// kept, or makes it again, without communication. Other ranks cannot tell the difference.
 //
-// Errors: the first call on a communicator compares the bytes of all pairs, and fails on all ranks or none. Later, a rank that finds
-// something wrong tells all others, which look for that while they wait; they fail in this call or, if they were done with it, in
-// the next one. Which calls others have completed is not known then, so all calls on the communicator fail from there on.
+// Errors: the first call on a communicator compares the sizes of all messages, and fails on all ranks or on
+// none. Later, a rank that finds an error sends it to all other ranks, which check for errors while they
+// wait. They fail in this call or, if they have completed it, in the next call. Since no rank knows which
+// calls others have completed, all later calls on the communicator fail, too.
 //
-// A program that catches the error may free its buffers, and MPI reads long messages where they lie when their receiver comes.
-// So a rank that has failed waits for its sends to those that are in the call and have not heard of it, and a rank that comes
-// later listens before it receives.
+// A program that catches the error may free its buffers, but MPI reads a long message from the send buffer
+// when its receiver comes. So a rank that has failed waits for its sends to ranks that are in the call and do
+// not know of the error. A rank that comes late checks for errors before it receives.
 #pragma once
 
 #include <cstdint>
@@ -36,13 +39,13 @@ namespace nuice::mpi {
 /// The arguments of one call.
 struct CallArguments {
   bool is_neighbor;
-  bool is_in_place;  ///< Then there is no `send`.
+  bool is_in_place;  ///< If true, `send` is not used.
   const SendBlocks& send;
   const ReceiveBlocks& receive;
-  Outcome fault = {};  ///< What is wrong already.
+  Outcome fault = {};  ///< An error that was found before the call.
 };
 
-/// Collective. On what is kept with comm.
+/// Collective. Carries out a call with what is kept with comm.
 void run_kept(MPI_Comm comm, const CallArguments& call);
 
 class KeptCalls {
@@ -56,14 +59,14 @@ class KeptCalls {
   void run(MPI_Comm parent, const CallArguments& call);
 
  private:
-  /// One side of a call, as it is compared.
+  /// The arguments of one side of a call, for comparison with later calls.
   struct SideKey {
     const void* data = nullptr;
-    device::Location place = {};  // memory that is freed may come again elsewhere
+    device::Location place = {};  // freed memory may have its address again on another device
     Bytes element_bytes = 0;
     Bytes room = 0;
     bool each_has_a_type = false;
-    std::vector<std::byte> counts;  // as they lie in the program's memory
+    std::vector<std::byte> counts;  // their bytes in the program's memory
     std::vector<std::byte> displs;
     std::vector<std::int64_t> types;
   };
@@ -72,9 +75,9 @@ class KeptCalls {
     bool is_in_place;
     SideKey send;
     SideKey receive;
-    std::vector<SharedCopy> copies;  // of what is sent in place, to the memory
+    std::vector<SharedCopy> copies;  // in-place calls: from the buffer to `memory`
     std::unique_ptr<std::byte[]> memory;
-    std::unique_ptr<StagedMessages> staged;  // from and to a device
+    std::unique_ptr<StagedMessages> staged;  // if buffers lie on a device
     SelfCopy self;
     NearCall near;
     DirectRun direct;
@@ -105,9 +108,9 @@ class KeptCalls {
   Neighbours all_;
   std::optional<Neighbours> neighbours_;
   bool is_compared_[2] = {false, false};     // by is_neighbor
-  std::vector<std::unique_ptr<Kept>> kept_;  // the last used first
-  Number number_ = 0;                        // of calls
-  double last_s_ = 0;                        // when the last one by MPI began
+  std::vector<std::unique_ptr<Kept>> kept_;  // the most recently used first
+  Number number_ = 0;                        // of the last call
+  double last_s_ = 0;                        // when the last call that used MPI began
   Outcome failed_;
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Inside a host each rank writes a letter to each rank that it has messages for, into memory that all share (host_mail.hpp), and says when
-// it has written all; so no sum over the ranks is needed. Of messages between hosts, a sum over all ranks says how many will come; so
-// no rank has to confirm one, as in nonblocking consensus. Messages that have come are first only matched, and received where they
-// belong once all are there.
+// Inside a host, each rank writes a letter to each rank for which it has messages, into shared memory
+// (host_mail.hpp). It publishes when it has written all letters, so no sum over the ranks is needed. Between
+// hosts, a sum over all ranks tells each rank how many messages will come. So no message needs a
+// confirmation, unlike in nonblocking consensus. Messages that have arrived are first only matched. They are
+// received in their final place once all are known.
 #include "nuice/mpi/sparse_alltoallv.hpp"
 
 #include <algorithm>
@@ -33,24 +34,25 @@
 namespace nuice::mpi {
 namespace {
 
-/// Those of letters and long messages are of one host: all that was sent is received, even in a call that
-/// fails, so MPI's order tells those of several calls apart.
+/// Tags. Letters and long messages stay on a host. All messages that were sent are received, even in a call
+/// that fails, so MPI's message order keeps the messages of different calls apart.
 enum SparseTag : int { data_tag, bytes_tag, idle_tag, letters_tag, long_tag };
-/// Longer messages between hosts are announced by their size, and sent once all is announced: their receives are
-/// posted first. About where MPI copies no more on the way (Open MPI's eager limit in shared memory).
+/// Longer messages between hosts are announced by their size, and sent after all messages are announced, so
+/// that their receives are posted first. This is about the size from which MPI no longer buffers messages
+/// (Open MPI's eager limit in shared memory).
 constexpr Bytes most_at_once = 4096;
-/// Messages begin where any type may lie.
+/// Messages are aligned for any type.
 constexpr auto alignment = static_cast<Bytes>(alignof(std::max_align_t));
-/// More than the messages that any rank can receive; a rank whose arguments are wrong adds it. 2^22 ranks may
-/// do so.
+/// A rank with wrong arguments adds this number to the sums. It is larger than the number of messages that
+/// any rank can receive, and 2^22 ranks can add it.
 constexpr std::int64_t wrong = std::int64_t{1} << 40;
 
-/// As a letter's place: its writer's arguments are wrong.
+/// The place of a letter whose writer has wrong arguments.
 constexpr std::int64_t refusal = by_mpi - 1;
 
 constexpr Bytes aligned(Bytes bytes) { return round_up(bytes, alignment); }
 
-/// What is kept with a communicator.
+/// The state that is kept with a communicator.
 struct SparseState {
   explicit SparseState(MPI_Comm parent) : comm(parent, 0), mail(comm), exchanger(parent) {}
   Communicator comm;
@@ -59,19 +61,20 @@ struct SparseState {
   Number calls = 0;
 };
 
-/// One message to come, once it is known.
+/// A message that will be received, once its size is known.
 struct Announced {
   Rank from;
   Bytes bytes;
-  const std::byte* letter;  // null: by MPI
-  MPI_Message message;      // null of a long one
+  const std::byte* letter;  // null if MPI carries the message
+  MPI_Message message;      // null if the message is long
 };
 
-/// A number of messages, the bytes of each, and those that are not too long. Written in one go, and read where it lies.
+/// A letter: a table with the number of messages and their sizes, and then the messages that are not too
+/// long. It is written in one go and read where it lies.
 struct SparseLetter {
-  std::size_t to;  // on the host
+  std::size_t to;  // index of the receiver on the host
   std::vector<std::int64_t> table = {0};
-  std::vector<SharedCopy> copies = {};  // behind the table, from its end on
+  std::vector<SharedCopy> copies = {};  // offsets from the end of the table
   Bytes end = 0;
 
   Bytes table_bytes() const { return aligned(std::ssize(table) * static_cast<Bytes>(sizeof(std::int64_t))); }
@@ -133,7 +136,8 @@ class SparseCall {
     }
   }
 
-  /// Messages inside the host go into letters, or behind them if they are long; others stay.
+  /// Puts messages inside the host into letters, or starts them if they are long. Messages to other hosts
+  /// stay in sends_.
   void sort_out() {
     if (wrong_) sends_.clear();
     if (mail_.has_memory()) {
@@ -163,7 +167,7 @@ class SparseCall {
     letter->end += aligned(bytes);
   }
 
-  /// Inside the host.
+  /// Starts a long message inside the host.
   void start_long(Requests::Mode mode, const Segment& segment, Rank partner) {
     near_long_.add(mode, segment, partner, long_tag, comm_.get());
     near_long_.start(near_long_.size() - 1, near_long_.size());
@@ -210,7 +214,8 @@ class SparseCall {
     if (comm_.watches()) watch.found_nothing();
   }
 
-  /// Collective. How many messages this rank receives from other hosts; none where a rank refuses.
+  /// Collective. Returns how many messages this rank receives from other hosts; 0 if a rank has wrong
+  /// arguments.
   std::int64_t count() {
     std::vector<std::int64_t> ones(static_cast<std::size_t>(comm_.num_ranks()), wrong_ ? wrong : 0);
     for (const Outgoing& message : sends_) ++ones[static_cast<std::size_t>(message.to)];
@@ -220,7 +225,7 @@ class SparseCall {
     return is_refused_ ? 0 : incoming;
   }
 
-  /// Until all is announced.
+  /// Returns when all messages are announced.
   void receive_all() {
     Watch watch(comm_, "sparse_alltoallv()");
     std::vector<std::size_t> unread(mail_.has_memory() ? mail_.near().size() : 0);
@@ -238,7 +243,7 @@ class SparseCall {
     }
   }
 
-  /// Returns whether this rank has written what it has.
+  /// Reads the letter of a rank of this host. Returns whether that rank has written all its letters.
   bool read(std::size_t from) {
     if (!mail_.has_written(from, call_)) return false;
     const HostMail::Slot& slot = mail_.slot_from(from, call_);
@@ -284,14 +289,14 @@ class SparseCall {
     }
     must(MPI_Isend(&sizes_[i], 1, MPI_INT64_T, message.to, bytes_tag, comm_.get(), &requests_[i]),
          "MPI_Isend");
-    // An empty message holds its place among short ones.
+    // An empty message stands for the long message in the order of short messages.
     must(MPI_Isend(nullptr, 0, MPI_BYTE, message.to, data_tag, comm_.get(),
                    &requests_.emplace_back(MPI_REQUEST_NULL)),
          "MPI_Isend");
     long_sends_.push_back(message);
   }
 
-  /// Returns whether a message has come.
+  /// Matches a message from another host if one has arrived. Returns whether it has.
   bool announce() {
     int is_here = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
@@ -342,12 +347,12 @@ class SparseCall {
   const Communicator& comm_;
   const HostMail& mail_;
   Number call_;
-  std::vector<Outgoing> sends_;  // those by MPI that are not long
+  std::vector<Outgoing> sends_;  // messages that are in no letter
   MPI_Datatype last_type_ = MPI_DATATYPE_NULL;
   bool are_plain_ = false;
   std::vector<SparseLetter> letters_;
-  std::deque<std::vector<std::byte>> packed_;  // letters that the memory has no room for
-  std::unique_ptr<StagedMessages> staged_;     // from a device
+  std::deque<std::vector<std::byte>> packed_;  // letters for which the shared memory has no room
+  std::unique_ptr<StagedMessages> staged_;     // if messages lie on a device
   std::vector<Bytes> sizes_;
   std::vector<MPI_Request> requests_;
   std::int64_t num_incoming_ = 0;
@@ -357,7 +362,7 @@ class SparseCall {
   std::vector<Outgoing> long_sends_;  // between hosts
   std::vector<Incoming> long_receives_;
   Outcome wrong_;
-  bool is_refused_ = false;  // by any rank; the same on all of them
+  bool is_refused_ = false;  // whether any rank has wrong arguments; the same on all ranks
 };
 
 }  // namespace

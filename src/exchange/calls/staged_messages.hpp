@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages of one call whose memory lies on a device, and where they are on the host: for calls that are made of host messages, and
-// not of a plan's exchange.
+// Messages of one call whose memory lies on a device, and their copies in host memory. Calls that consist of
+// host messages, without a plan, use this class.
 #pragma once
 
 #include <memory>
@@ -15,19 +15,20 @@ struct DeviceSides;
 
 class StagedMessages {
  public:
-  /// Null where all of it lies on the host. Not collective. Throws Error invalid_argument where one side lies in several places, or the two
-  /// on different devices.
+  /// Not collective. Returns null if all messages lie in host memory. Throws Error invalid_argument if one
+  /// side lies in several places, or the two sides on different devices.
   static std::unique_ptr<StagedMessages> of(std::span<const Outgoing> sends,
                                             std::span<const Incoming> receives, Rank rank);
 
-  // In pinned memory of the host, as bytes; or where they were, of a side that lies on the host.
+  // The messages as bytes in pinned host memory. Messages of a side in host memory stay where they are.
   const std::vector<Outgoing>& sends() const { return sends_; }
   const std::vector<Incoming>& receives() const { return receives_; }
 
-  // After what the legacy default stream was given; done when it returns.
-  /// What is sent, to the host.
+  // Both functions wait for work on the legacy default stream, and return when their copies are done.
+
+  /// Copies the messages to be sent to host memory.
   void fetch() const;
-  /// What has come, to the device.
+  /// Copies received messages to the device.
   void deliver() const;
 
  private:

@@ -19,7 +19,8 @@ namespace {
 using exchange::HostLayout;
 using exchange::HostMessage;
 
-/// Those that this rank sends, and those that it receives from other hosts: so each is told once on a host.
+/// Returns the messages that this rank sends, and the messages that it receives from other hosts. So each
+/// message is reported by one rank of a host.
 std::vector<HostMessage> told_by(const WholeMessages& small, const Hosts& hosts, Rank rank) {
   std::vector<HostMessage> messages;
   for (const auto& [dst, bytes] : small.sends) messages.push_back({rank, dst, bytes});
@@ -43,7 +44,7 @@ std::size_t memory_for(const HostGroup& group, const HostLayout& layout) {
                            static_cast<std::size_t>(layout.bytes()));
 }
 
-/// Collective.
+/// Collective. Describes what is combined.
 std::string summary(const Communicator& comm, const HostGroup& group, const HostLayout& layout) {
   std::array<std::int64_t, 2> sums = {
       0, comm.rank() == group.ranks().front() ? std::ssize(layout.outgoing()) : 0};
@@ -81,15 +82,15 @@ Decoration combine(const std::shared_ptr<const Communicator>& comm, int tag, con
   all_reduce(*comm, MPI_IN_PLACE, any.data(), 2, MPI_INT, MPI_MAX);
   combined.has_rest = any[0] != 0;
   if (any[1] == 0) {
-    combined.says = "nothing is combined: no message is so short";
+    combined.says = "nothing is combined: no message is short enough";
     return combined;
   }
   SharedSegment memory(*comm, group.ranks(), memory_for(group, *places));
   int missing = memory.data() == nullptr ? comm->num_ranks() - comm->rank() : 0;
   all_reduce(*comm, MPI_IN_PLACE, &missing, 1, MPI_INT, MPI_MAX);
   if (missing > 0) {
-    combined.says = "nothing is combined: the host of " + rank_name(comm->num_ranks() - missing) +
-                    " has no memory that its ranks can share";
+    combined.says = "nothing is combined: the ranks of the host of " +
+                    rank_name(comm->num_ranks() - missing) + " cannot share memory";
     return combined;
   }
   combined.says = summary(*comm, group, *places);

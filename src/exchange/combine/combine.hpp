@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which messages of a bound plan travel combined, and which do not.
+// Finds the messages of a bound plan that are combined, and leaves the others to the plan's executor.
 #pragma once
 
 #include <memory>
@@ -11,13 +11,16 @@ namespace nuice::mpi {
 
 struct Combining {
   std::shared_ptr<const HostGroup> group;
-  Bytes largest_bytes = 0;  ///< Larger messages travel by themselves.
-  Bytes chunk_bytes = 0;    ///< As RunSettings::chunk_bytes, of messages from host to host.
+  Bytes largest_bytes = 0;  ///< Larger messages are not combined.
+
+  /// The size of the pieces of messages between hosts, as RunSettings::chunk_bytes.
+  Bytes chunk_bytes = 0;
 };
 
-/// Collective over comm: which messages are small, and memory that the ranks of every host share. Where some host cannot have it,
-/// nothing is combined. tag: of comm, for what hosts send each other. Requires a table that forwards nothing.
-/// Throws Error, the same on all ranks, limit where a rank has no memory.
+/// Collective over comm. Finds the small messages, and makes memory that the ranks of every host share. If
+/// any host cannot share memory, nothing is combined. tag: a tag of comm for messages between hosts. Requires
+/// a table without forwarding.
+/// Throws the same Error on all ranks: limit if a rank is out of memory.
 Decoration combine(const std::shared_ptr<const Communicator>& comm, int tag, const Combining& combining,
                    const PhaseTable& table, const Layout& layout);
 

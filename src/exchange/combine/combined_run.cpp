@@ -14,8 +14,8 @@ namespace {
 
 using exchange::HostLayout;
 
-/// A rank that sleeps wakes so often to let MPI go on, for the reason of looks_per_progress. Waking up takes
-/// some 10 us: 1 %.
+/// The time after which a sleeping rank wakes to let MPI progress (see looks_per_progress). Waking up takes
+/// about 10 us, 1 % of this time.
 constexpr double nap_s = 1e-3;
 
 std::size_t half_bytes(const HostLayout& layout) { return static_cast<std::size_t>(layout.bytes()); }
@@ -44,7 +44,7 @@ void CombinedRun::find_copies(Arrivals& arrivals) {
   sort_by_partner(parts_.elements.receives);
   for (const HostLayout::Place& place : parts_.layout.sends())
     add_copies(parts_.elements.sends, place.partner, place.begin, writes_);
-  std::size_t last = no_index;  // whose messages were placed last
+  std::size_t last = no_index;  // the block whose messages were placed last
   for (const HostLayout::Place& place : parts_.layout.receives()) {
     const bool is_local = place.block == no_index;
     if (is_local) groups_.push_back({&window_.ranks[parts_.group->index_of(place.partner)].posted, {}, {}});
@@ -100,7 +100,8 @@ std::size_t CombinedRun::add_requests(const HostLayout::Block& block, std::size_
   return added;
 }
 
-/// Two leaders have one block for each other in an exchange, whose pieces are started in order.
+/// Makes all requests. The tag alone suffices, because two leaders have one block for each other in an
+/// exchange, whose pieces are started in order.
 void CombinedRun::make_requests() {
   for (std::size_t half = 0; half < 2; ++half) {
     block_of_.clear();
@@ -141,7 +142,7 @@ void CombinedRun::enter() {
   send_blocks();
 }
 
-/// The last that this rank tells another may wake it up.
+/// Notifies a rank that data for it is in this half. Wakes the rank if it expects no more data.
 void CombinedRun::tell(RankLine& rank, std::size_t half) {
   const Number arrived = rank.arrived[half].fetch_add(1, std::memory_order_acq_rel) + 1;
   if (arrived == rank.expected) rank.bell.ring();
@@ -155,7 +156,8 @@ void CombinedRun::write() {
   for (RankLine* const rank : writes_for_) tell(*rank, half_);
 }
 
-/// The next writer of a block waits until this rank has finished, so its count may restart.
+/// Sends the blocks that all writers have written. Their counters are reset here, because the next writers of
+/// a block wait until this rank has finished.
 void CombinedRun::send_blocks() {
   if (num_sent_ == outgoing_.size()) return;
   std::size_t end = block_of_.size();
@@ -197,14 +199,16 @@ void CombinedRun::take(Group& group) {
   for (const std::size_t source : group.sources) arrivals_.land_piece(source);
 }
 
-/// Unless somebody asks for single messages, a rank has nothing from reading before all is here.
+/// Reads what is here. Unless the program asks for single messages, reading before everything has arrived
+/// gains nothing.
 void CombinedRun::read() {
   if (num_taken_ == groups_.size() || (!follows_ && !is_all_here())) return;
   for (Group& group : groups_)
     if (!group.is_taken && has_reached(*group.says, number_)) take(group);
 }
 
-/// A rank that has yet to report what it has read must have done so before the count restarts.
+/// Ends the exchange if everything is sent and read. The counter of arrivals may be reset, because all
+/// notifications of this half have arrived.
 void CombinedRun::finish() {
   if (!is_all_here() || !has_sent() || num_taken_ < groups_.size()) return;
   state_ = State::over;
@@ -225,7 +229,8 @@ void CombinedRun::go_on() {
     let_mpi_go_on(*parts_.comm, parts_.tag);
 }
 
-/// A rank with requests polls them, as MPI does; one without sleeps until its data has arrived.
+/// Waits before the next look. A rank with requests polls them, as MPI does. A rank without requests sleeps
+/// until its data has arrived.
 void CombinedRun::wait_a_little() {
   if (num_active_ > 0 || !others_are_over_) {
     patience_.found_nothing();

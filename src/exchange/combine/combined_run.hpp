@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages that travel combined: every rank writes what it has into memory that its host shares, one message goes from each
-// host to each other one, and every rank reads what is for it. One copy in, one copy out, hosts * (hosts - 1) messages of
-// the network at most. What is too large for that travels by the executor of the plan.
+// Combines messages: every rank writes its messages into memory that its host shares, each host sends one
+// message to each other host, and every rank reads its messages from the shared memory. A message is copied
+// in once and out once, and the network carries at most hosts * (hosts - 1) messages. The plan's executor
+// carries messages that are too large for this.
 //
-//   start:    leaders start their receives, into the shared memory; all write; the other executor starts
-//   advance:  leaders: send a block when all have written it; when one has come, notify the ranks with messages in it
-//             all: read when everything is here
+//   start:    leaders start their receives into the shared memory; all ranks write; the other executor starts
+//   advance:  leaders send each block that all its writers have written, and notify the readers of each block
+//             that has arrived; all ranks read when everything is here
 //
-// The leaders are fixed (HostGroup). Other ranks call MPI only once in a while, and sleep while they wait.
+// The leaders are fixed (HostGroup). Other ranks call MPI rarely, and sleep while they wait.
 //
-// Why no rank waits forever: receives and writing wait only until the ranks that read the same half two exchanges
-// before have finished it. So when all ranks have started, all write; so all blocks are sent, to receives that are
-// started; in the end all are here, and all read.
+// Why no rank waits forever: receives and writes wait only until the readers of the same half have finished
+// the exchange before the last one. So when all ranks have started, all ranks write. Then all blocks are sent
+// to receives that are started, all blocks arrive, and all ranks read.
 //
-// Cost: a rank writes and reads its messages, and counts up for each block and each rank of its host that it writes for; a
-// leader has two requests for each host that it leads for, and one call of MPI a turn.
+// Cost: each message is copied at both ends. A rank increments a counter for each block and each rank of its
+// host to which it writes. A leader has two requests per host that it serves, and calls MPI once per
+// advance().
 #pragma once
 
 #include <memory>
@@ -31,15 +33,15 @@
 
 namespace nuice::mpi {
 
-/// What bind() has found out for it.
+/// The parts of a CombinedRun, which bind() makes.
 struct CombinedParts : Decorator {
   explicit CombinedParts(exchange::HostLayout its_layout) : layout(std::move(its_layout)) {}
 
   std::shared_ptr<const HostGroup> group;
-  std::shared_ptr<const Communicator> comm;  // for messages from host to host
-  int tag = 0;                               // likewise
-  Bytes chunk_bytes = 0;                     // as RunSettings::chunk_bytes, of these messages
-  TableElements elements;                    // of this rank's messages that travel so
+  std::shared_ptr<const Communicator> comm;  // for messages between hosts
+  int tag = 0;                               // of these messages
+  Bytes chunk_bytes = 0;                     // the size of their pieces, as RunSettings::chunk_bytes
+  TableElements elements;                    // of this rank's combined messages
   exchange::HostLayout layout;
   SharedSegment memory;
 
@@ -48,19 +50,23 @@ struct CombinedParts : Decorator {
 
 class CombinedRun : public OuterRun {
  public:
-  /// others: what carries out the rest; null: there is none. Not collective.
+  /// Not collective. others: the run of the other messages; null if there are none.
   CombinedRun(CombinedParts parts, Rank rank, Arrivals& arrivals, std::unique_ptr<Run> others);
 
  private:
-  /// waits  for all readers of this half to have finished the exchange before the last: enter(), which starts receives and
-  ///        writes;                                                                                   then moves
-  /// moves  blocks leave as they are written, and what comes is read: finish(), once all of it is done; then over
+  /// waits  until all readers of this half have finished the exchange before the last one; then enter()
+  /// starts the
+  ///        receives, writes, and leads to `moves`
+  /// moves  blocks are sent once they are written, and arriving data is read; when all is done, finish()
+  /// leads to
+  ///        `over`
   enum class State : std::uint8_t { waits, moves, over };
-  /// What is here at once: a block from another host, or what a rank of this host has written.
+  /// Messages that become available together: a block from another host, or what a rank of this host has
+  /// written.
   struct Group {
     const std::atomic<Number>* says;
     std::vector<SharedCopy> copies;
-    std::vector<std::size_t> sources;  // in the arrivals
+    std::vector<std::size_t> sources;  // indices in the arrivals
     bool is_taken = false;
   };
   /// A block that this rank sends.
@@ -81,7 +87,7 @@ class CombinedRun : public OuterRun {
   void find_copies(Arrivals& arrivals);
   void find_neighbours();
   void make_requests();
-  /// Returns their number.
+  /// Adds the requests for the pieces of a block. Returns their number.
   std::size_t add_requests(const exchange::HostLayout::Block& block, std::size_t half, bool is_send);
   void take_piece(Incoming& block);
   bool leads(const exchange::HostLayout::Block& block) const {
@@ -115,21 +121,24 @@ class CombinedRun : public OuterRun {
   RankLine* mine_;
 
   std::vector<SharedCopy> writes_;
-  std::vector<BlockLine*> writes_to_;  // blocks in which this rank has a part
-  std::vector<RankLine*> writes_for_;  // ranks of this host for which it has something
-  std::vector<RankLine*> readers_;  // those, ranks that send the blocks, and ranks that read what comes here
+  std::vector<BlockLine*> writes_to_;  // blocks that contain messages of this rank
+  std::vector<RankLine*> writes_for_;  // ranks of this host to which this rank sends
+
+  // All ranks that read what this rank writes or receives: ranks of this host to which it sends, leaders that
+  // send its blocks, and readers of the blocks that it receives.
+  std::vector<RankLine*> readers_;
   std::vector<Group> groups_;
   std::vector<Outgoing> outgoing_;
   std::vector<Incoming> incoming_;
   std::array<Requests, 2> requests_;  // by half: receives, then sends
   std::vector<int> indices_;
-  std::vector<std::size_t> block_of_;  // by receive: which of incoming_
+  std::vector<std::size_t> block_of_;  // by receive: the index in incoming_
 
-  // of the running exchange
+  // State of the running exchange.
   State state_ = State::over;
   Number number_ = 0;
   std::size_t half_ = 0;
-  std::size_t num_active_ = 0;  // requests
+  std::size_t num_active_ = 0;  // requests in flight
   std::size_t num_sent_ = 0;
   std::size_t num_taken_ = 0;
   Patience patience_;

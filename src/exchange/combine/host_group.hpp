@@ -12,18 +12,19 @@ namespace nuice::mpi {
 
 class HostGroup {
  public:
-  /// Collective over comm. leaders: maximum number of leading ranks of a host; 0: all.
+  /// Collective over comm. leaders: the maximum number of leaders per host; 0: all ranks lead.
   HostGroup(const Communicator& comm, Hosts hosts, int leaders);
 
   const Hosts& hosts() const { return hosts_; }
   std::span<const Rank> ranks() const { return ranks_of(host_); }
-  /// The place of a rank of this host among them.
+  /// The index of a rank of this host in ranks().
   std::size_t index_of(Rank rank) const;
-  /// The rank of host `of` that exchanges with host `with`: all ranks of a host lead for about as many others, and where hosts are
-  /// alike it is the same of each, as network cards may be theirs.
+  /// The rank of host `of` that exchanges with host `with`. All ranks of a host lead for about equally many
+  /// other hosts. Between hosts with equally many ranks both leaders have the same index, because network
+  /// cards may belong to ranks.
   Rank leader(Rank of, Rank with) const;
   int leaders() const { return leaders_; }
-  /// Whether on some host ranks outnumber the cores that they may run on.
+  /// Whether on any host the ranks outnumber the cores that they may use.
   bool is_oversubscribed() const { return is_oversubscribed_; }
 
  private:
@@ -34,7 +35,7 @@ class HostGroup {
 
   Hosts hosts_;
   Rank host_;
-  std::vector<Rank> by_host_;  // ranks, ascending inside a host
+  std::vector<Rank> by_host_;  // all ranks by host, ascending inside a host
   std::vector<std::size_t> begin_;
   int leaders_ = 0;
   bool is_oversubscribed_ = false;

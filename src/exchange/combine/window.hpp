@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the ranks of a host tell each other in the memory that they share. Exchanges are numbered from 1 on; every second
-// one uses the same half of the memory, so a rank may be one exchange ahead of the others.
+// The shared memory through which the ranks of a host pass messages and notifications. Exchanges are numbered
+// from 1. They use the two halves of the memory alternately, so a rank may be one exchange ahead of the
+// others.
 //
-// A half is written again when all its readers have finished the exchange before the last: finished >= number - 2.
+// A half may be overwritten when all its readers have finished the exchange that used it before: finished >=
+// number - 2.
 #pragma once
 
 #include <array>
@@ -16,22 +18,29 @@
 
 namespace nuice::mpi {
 
-/// Of a rank. What it says itself, and what others tell it.
+/// The counters of a rank. The rank itself writes `posted` and `finished`; ranks that bring it data increment
+/// `arrived`.
 struct alignas(64) RankLine {
-  std::atomic<Number> posted;    ///< What it has for this host is in the memory.
-  std::atomic<Number> finished;  ///< It reads and sends no more of it.
-  Number expected;  ///< Blocks, and ranks of this host, that bring it something. Fixed when bound.
-  alignas(64) std::array<std::atomic<Number>, 2> arrived;  ///< Of those, by half.
+  std::atomic<Number> posted;  ///< The last exchange whose messages to this host the rank has written.
+
+  /// The last exchange whose memory the rank neither reads nor sends any more.
+  std::atomic<Number> finished;
+  /// The number of blocks and of ranks of this host that bring it data. Fixed at bind time.
+  Number expected;
+  /// How many of these have brought their data, by half.
+  alignas(64) std::array<std::atomic<Number>, 2> arrived;
   Bell bell;
 };
 
-/// Of a block to another host, or from one.
+/// The counters of a block to another host, or from one.
 struct alignas(64) BlockLine {
-  std::array<std::atomic<Number>, 2> ready;  ///< To another: ranks that have written their part, by half.
-  std::atomic<Number> landed;                ///< From another: it is here.
+  /// Of a block to another host: the number of ranks that have written their part, by half.
+  std::array<std::atomic<Number>, 2> ready;
+  /// Of a block from another host: the last exchange whose block has arrived.
+  std::atomic<Number> landed;
 };
 
-/// The memory itself: lines, then two halves.
+/// The layout of the memory: counters, then two halves.
 struct Window {
   std::span<RankLine> ranks;
   std::span<BlockLine> outgoing;
@@ -42,7 +51,7 @@ struct Window {
                                std::size_t half) {
     return ranks * sizeof(RankLine) + (outgoing + incoming) * sizeof(BlockLine) + 2 * half;
   }
-  /// In zeroed memory of bytes_for() bytes.
+  /// Requires zeroed memory of bytes_for() bytes.
   Window(std::byte* memory, std::size_t num_ranks, std::size_t num_outgoing, std::size_t num_incoming,
          std::size_t half)
       : ranks(reinterpret_cast<RankLine*>(memory), num_ranks),

@@ -7,19 +7,19 @@
 namespace nuice::exchange {
 namespace {
 
-/// Distances between rounds double up to here: a change of the network is noticed within that number of
-/// exchanges. No turn is longer, so those of exchanges below time_slice_s / 256, 20 us, last less than a time
-/// slice.
+/// The distance between rounds doubles up to this number of exchanges, within which a change of the network
+/// is noticed. No turn is longer, so turns of exchanges below 20 us (time_slice_s / 256) take less than a
+/// time slice.
 constexpr std::int64_t most_between_rounds = 256;
-/// Likewise, but soon, after another arm was adopted, which only trials have seen (simulated:
-/// docs/explanation/contests.md).
+/// The maximum distance between rounds after another arm was adopted. It is short, because only trials have
+/// seen that arm (chosen by simulation: docs/explanation/contests.md).
 constexpr std::int64_t most_after_a_change = 15;
-/// What trials may cost, of all exchanges: as much as the least gain for which another arm is adopted
-/// (standings.hpp).
+/// The share of the time of all exchanges that trials may cost. It equals the smallest gain for which another
+/// arm is adopted (standings.hpp).
 constexpr double budget = 0.05;
-constexpr std::int64_t least_exchanges = 2;  // the first is not timed
-constexpr int reports_in_a_row = 2;          // one may be an outlier
-constexpr double clock_s = 1e-9;             // what clocks count in: no time is below, and none is 0
+constexpr std::int64_t least_exchanges = 2;  // of a turn; the first is not timed
+constexpr int reports_in_a_row = 2;          // a single report may be an outlier
+constexpr double clock_s = 1e-9;             // the unit of clocks; measured times are at least this long
 
 }  // namespace
 
@@ -40,9 +40,10 @@ Contest::Step Contest::next() {
 void Contest::begin_round() {
   state_ = State::in_round;
   const auto exchanges = static_cast<double>(number_ - origin_);
-  double left = std::max(1.0, budget * exchanges) - spent_;  // the first challenger gets a look
+  // at least one exchange, so that one challenger is tried
+  double left = std::max(1.0, budget * exchanges) - spent_;
   turns_.clear();
-  turns_.push_back({standings_.best(), 1});  // it is timed between rounds, too
+  turns_.push_back({standings_.best(), 1});  // the arm in use is timed between rounds, too
   for (std::size_t i = 0; i < standings_.size(); ++i) {
     const std::size_t arm = (i + static_cast<std::size_t>(rounds_)) % standings_.size();
     if (arm == standings_.best() || !standings_.is_in(arm)) continue;
@@ -53,7 +54,8 @@ void Contest::begin_round() {
   at_in_turn_ = 0;
 }
 
-/// Of a challenger: as much of a turn as what is left of the budget allows, which it takes; 0: nothing.
+/// Returns how many exchanges of a turn a challenger gets from the remaining budget `left`, and subtracts
+/// their cost. 0: none.
 std::int64_t Contest::turn_length(std::size_t arm, double& left) const {
   const double usual_s = standings_.mean_s(standings_.best());
   const bool is_first_look = standings_.num_reports(arm) == 0;

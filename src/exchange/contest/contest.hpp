@@ -1,30 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which of a few arms (executors, orders, MPI's own way, PETSc's basic) carries out the next exchange of a kind, found
-// from the exchanges themselves. Pure arithmetic: the caller takes reports from rank to rank. docs/adr/0050 has the reasons.
+// Decides which of a few arms (executors, orders, MPI's own method, PETSc's basic) carries out the next
+// exchange of a kind, from the times of earlier exchanges. This is pure arithmetic: the caller carries
+// reports between ranks. docs/adr/0050 has the reasons.
 //
-//   Contest contest(3);                              // arms, of which the first one begins
-//   if (contest.needs_report()) contest.learn(the maxima of what all ranks reported);
-//   const Contest::Step step = contest.next();       // carry the exchange out by step.arm
+//   Contest contest(3);                              // three arms, of which the first is used first
+//   if (contest.needs_report()) contest.learn(the maxima over all ranks of their reports);
+//   const Contest::Step step = contest.next();       // carry the exchange out with step.arm
 //   if (step.is_timed && contest.add(step.arm, seconds)) begin a reduction of contest.report();
 //
-//   state      exchanges go                                      ends with                    next state
-//   resting    by the arm in use, timed                          the first one of a round     in_round
-//   in_round   by the arm in use, then by challengers            the last one of a turn       ending
-//   ending     by the arm in use                                 the last timed one's end     reported
-//   reported   likewise; the third one waits for the report      learn()                      resting
+//   state      exchanges use                         ends with                            next state
+//   resting    the arm in use, timed                 the first exchange of a round        in_round
+//   in_round   the arm in use, then challengers      the last exchange of the last turn   ending
+//   ending     the arm in use                        the end of the last timed exchange   reported
+//   reported   the arm in use; the third exchange    learn()                              resting
+//              waits for the report
 //
-// The first look at a challenger is one exchange. Later turns have two and more, and the first is not timed: it pays for
-// what another arm left behind.
+// The first turn of a challenger is one exchange. Later turns have two or more exchanges. The first of these
+// is not timed, because it may be slowed by what another arm has left behind.
 //
-// Exchange 1 pays for connections and pages. Rounds begin at exchange 4, after three by the arm in use, and then when there
-// have been twice as many, at most 256 later; after a change soon, and at once where the test needs more reports
-// (standings.hpp). Once one arm is left, all are in again when two reports in a row are off what was settled on.
+// Exchange 1 is not timed, because it makes connections and touches pages. The first round begins at exchange
+// 4. The distance to the next round doubles each time, up to 256 exchanges. It is at most 15 after a change,
+// and 1 if the test needs more reports (standings.hpp). When one arm is left and two reports in a row differ
+// from its usual time, all arms take part again.
 //
-// Budget: trials may cost 5 % of the exchanges so far, or of 20. A turn that is expected to cost more waits; an arm that is
-// unknown is expected to take 1.25 of the best one's time.
+// Budget: trials may cost 5 % of the time of all exchanges so far, or of 20 exchanges if there were fewer. A
+// turn that is expected to cost more is shortened or postponed. An unknown arm is expected to take 1.25 times
+// the best arm's time.
 //
-// All ranks go on alike: a step follows from its number and from what all have heard. Several exchanges may be active, if
-// all ranks begin and end them in one order.
+// All ranks decide alike, because a step depends only on the exchange's number and on reports that all ranks
+// have. Several exchanges may be active if all ranks begin and end them in the same order.
 #pragma once
 
 #include <cstddef>
@@ -38,27 +42,29 @@ namespace nuice::exchange {
 
 class Contest {
  public:
-  /// report_lag: exchanges from a report to the one that waits for it.
+  /// report_lag: the number of exchanges from a report to the exchange that waits for it.
   explicit Contest(std::size_t num_arms, std::int64_t report_lag = 3);
 
-  /// Whether the next exchange cannot begin before learn().
+  /// Whether learn() must be called before the next exchange begins.
   bool needs_report() const { return state_ == State::reported && number_ + 1 >= reported_at_ + report_lag_; }
   struct Step {
     std::size_t arm = 0;
     bool is_timed = false;
   };
-  /// Of the next exchange. Requires !needs_report().
+  /// Returns the arm of the next exchange, and whether to time it. Requires !needs_report().
   Step next();
-  /// A timed exchange has ended. Whether a report is due now.
+  /// Records the time of a timed exchange that has ended. Returns whether a report is due now.
   bool add(std::size_t arm, double elapsed_s);
-  /// This rank's times of every arm, 0 for those without. Combined over the ranks by the maximum.
+  /// This rank's mean time of every arm; 0 for arms without times. The caller takes the maximum over the
+  /// ranks.
   std::span<const double> report() const { return report_; }
-  /// What all ranks reported, the same on all. When needs_report(), no sooner: ranks must change together.
+  /// Takes the maxima of all ranks' reports, the same on all ranks. Call it when needs_report(), not earlier,
+  /// because ranks must change arms together.
   void learn(std::span<const double> of_all);
 
-  // What is known. Equal on all ranks that have heard the same reports.
+  // The results so far, equal on all ranks that have learnt the same reports.
   const Standings& standings() const { return standings_; }
-  /// The exchange since which the best arm is used.
+  /// The number of the first exchange since which the best arm has been in use.
   std::int64_t best_since() const { return best_since_; }
 
  private:
@@ -83,19 +89,19 @@ class Contest {
   Standings standings_;
   State state_ = State::resting;
   std::int64_t number_ = 0;  // of the exchange that began last
-  std::int64_t origin_ = 0;  // all that came before is forgotten
+  std::int64_t origin_ = 0;  // exchanges up to this number are forgotten
   std::int64_t round_begin_ = 4;
   std::int64_t reported_at_ = 0;
   std::int64_t best_since_ = 1;
-  double spent_ = 0;  // exchanges that trials have cost
+  double spent_ = 0;  // the cost of trials, in exchanges by the best arm
   int strikes_ = 0;
   int rounds_ = 0;
-  int under_way_ = 0;  // timed ones
+  int under_way_ = 0;  // timed exchanges that have not ended
 
   std::vector<Turn> turns_;
   std::size_t turn_ = 0;
   std::int64_t at_in_turn_ = 0;
-  std::vector<Tally> tallies_;  // of this rank
+  std::vector<Tally> tallies_;  // of this rank since the last report, by arm
   std::vector<double> report_;
 };
 

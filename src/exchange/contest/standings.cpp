@@ -7,14 +7,15 @@
 namespace nuice::exchange {
 namespace {
 
-// Derived in the header.
+// The header explains these values.
 constexpr double z = 2.5;
 constexpr double z_at_last = 1;
 constexpr double enough = 8;
 constexpr double usual_deviation = 0.25;
 constexpr double indifference = 0.05;
-/// ln 1.4, 1.34 usual deviations: where nothing has changed, two reports in a row are both beyond it with a
-/// probability of 3 %. A search costs some exchanges by slower arms, which a smaller change is not worth.
+/// ln 1.4, which is 1.34 usual deviations. If nothing has changed, two reports in a row are both beyond it
+/// with a probability of 3 %. A smaller change is not worth a search, which costs some exchanges by slower
+/// arms.
 constexpr double other_network = 0.336;
 
 }  // namespace
@@ -24,7 +25,8 @@ double Standings::Arm::variance() const {
   return usual_deviation * usual_deviation / std::max(reports, 1.0) + of_reports;
 }
 
-/// As if its exchanges took so long; of reports of unlike length fewer count.
+/// The weight of the arm's reports if an exchange took exp(log_s) seconds. Reports of unequal length have
+/// less weight.
 double Standings::Arm::weight_at(double log_s) const {
   if (exchanges <= 0) return 0;
   return std::min(exchanges * exchanges / lengths_squared, exchanges * std::exp(log_s) / time_slice_s);

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is known of the arms of a contest, and the test that decides between two of them. Equal on all ranks, as it sees
-// only what all ranks have reported.
+// What is known of the arms of a contest, and the test that compares two of them. It is equal on all ranks,
+// because it uses only what all ranks have reported.
 //
-//   outliers   a report is the mean of an arm's exchanges; of more than two each rank leaves out the longest
-//   test       on logarithms, as noise is proportional to times. d: the mean logarithm of a challenger less that of the arm
-//              in use; s: the deviation of d. The challenger is adopted where d + z s < 0 and d < -0.05, and dropped where
-//              d - z s > -0.05: even a lucky one would gain less than 5 %
-//   error      z = 2.5: 0.6 % a look, at most 5 % for a pair in 8 looks (union bound, normal logarithms). After 8 reports
-//              z is 1, and a challenger that does not win is dropped
-//   deviation  that of an arm's reports and one more of 0.25: of 507 series on test networks (docs/explanation/results)
-//              the noisiest quarter is above
-//   weight     reports of exchanges that last less than 5 ms together count as that part of one, as a time slice is as
-//              long; less than one decides nothing. Both arms count by the slower one's time: no exchange is too fast
-//   in use     an arm in use is judged by its exchanges since then: it may have done well by what another left behind. So
-//              nothing is dropped when an arm is adopted, but a round later
+//   outliers   A report is the mean of an arm's exchanges. Of more than two, each rank omits the longest.
+//   test       Logarithms are compared, because noise is proportional to times. d is the mean logarithm of a
+//              challenger minus that of the arm in use; s is the standard deviation of d. The challenger is
+//              adopted if d + z s < 0 and d < -0.05. It is dropped if d - z s > -0.05, because even with
+//              luck it would gain less than 5 %.
+//   error      z = 2.5 means 0.6 % per comparison, and at most 5 % per pair in 8 comparisons (union bound,
+//              normal logarithms). After 8 reports z is 1, and a challenger that is not adopted is dropped.
+//   deviation  The variance of an arm's reports, plus 0.25^2 divided by their number. Of 507 series on test
+//              networks (docs/explanation/results), the noisiest quarter has a deviation above 0.25.
+//   weight     A report whose exchanges together take less than a time slice (5 ms) counts as that fraction
+//              of a report. A sum below 1 decides nothing. Both arms are weighed with the slower arm's
+//              time, so that no arm is ignored because it is fast.
+//   in use     An arm in use is judged only by its exchanges since it was adopted, because its earlier
+//              exchanges may have gained from what another arm left behind. So no arm is dropped in the
+//              round in which another is adopted.
 #pragma once
 
 #include <cstddef>
@@ -21,34 +24,35 @@
 
 namespace nuice::exchange {
 
-/// About that of Linux: shorter reports say little where ranks wait for cores.
+/// About the time slice of Linux. Shorter reports say little if ranks wait for cores.
 inline constexpr double time_slice_s = 5e-3;
 
 class Standings {
  public:
-  /// The first arm is in use.
+  /// Begins with the first arm in use.
   explicit Standings(std::size_t num_arms) : arms_(num_arms) {}
 
   std::size_t size() const { return arms_.size(); }
   std::size_t best() const { return best_; }
   bool is_in(std::size_t arm) const { return arms_[arm].is_in; }
-  /// Whether no other arm is left.
+  /// Whether only the arm in use is left.
   bool is_settled() const;
   int num_reports(std::size_t arm) const { return arms_[arm].num_reports; }
-  /// Seconds of an exchange, the geometric mean of its reports; 0 without any.
+  /// The geometric mean of an arm's reports, in seconds per exchange; 0 without reports.
   double mean_s(std::size_t arm) const;
 
-  /// A report of this number of exchanges.
+  /// Adds a report, which is the mean time of this number of exchanges.
   void add(std::size_t arm, double report_s, int exchanges);
-  /// Adopts or drops. Whether another arm is in use now.
+  /// Adopts a better arm or drops worse arms. Returns whether another arm is in use now.
   bool judge();
-  /// Whether another arm seems to be better, and more reports have to tell.
+  /// Whether another arm seems to be better, but more reports are needed to decide.
   bool is_contested() const { return is_contested_; }
-  /// Whether the last report of the arm in use is off what was settled on. Requires is_settled().
+  /// Whether the last report of the arm in use differs from its time when it was settled on. Requires
+  /// is_settled().
   bool is_off() const;
-  /// What an exchange by this arm is expected to cost more than one by the best, in exchanges by the best.
+  /// The expected additional time of an exchange by this arm, as a fraction of the best arm's time.
   double loss(std::size_t arm) const;
-  /// All are in again, and nothing is known but the last report of the arm in use.
+  /// Lets all arms take part again. Forgets everything but the last report of the arm in use.
   void restart();
 
  private:
@@ -58,7 +62,8 @@ class Standings {
     int num_reports = 0;
     double last_log_s = 0;
     int last_exchanges = 0;
-    // Of the reports that count: their number, their exchanges, and over exchanges the sums of logarithms.
+    // Sums over the reports that count: 1, their exchanges, the squares of these numbers, and logarithms and
+    // their squares multiplied by the exchanges.
     double reports = 0, exchanges = 0, lengths_squared = 0, sum = 0, squares = 0;
 
     double log_s() const { return sum / exchanges; }
@@ -69,7 +74,7 @@ class Standings {
   struct Difference {
     double log_s;
     double deviation;
-    bool is_heavy;  ///< Enough to decide anything.
+    bool is_heavy;  ///< Whether the reports have enough weight to decide anything.
   };
   Difference to_best(std::size_t arm) const;
   bool loses(std::size_t arm) const;

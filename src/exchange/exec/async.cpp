@@ -3,8 +3,9 @@
 //
 //   post all receives; start all sends; wait for all
 //
-// With AsyncOptions::max_sends at most that number of sends is active, each of them synchronous, so that a receiver that is
-// slow to post cannot overflow (strip mining, 003 s.3.1): whenever one is received, the next one takes its place.
+// With AsyncOptions::max_sends at most that number of sends is active. Each send is synchronous, so that it
+// cannot overflow a receiver that posts its receives late (strip mining, 003 s.3.1). Whenever a send is
+// received, the next send starts.
 #include <algorithm>
 #include <utility>
 
@@ -43,7 +44,7 @@ class StripMined : public Steps {
     return true;
   }
 
-  /// The next one takes its place.
+  /// Starts the next send, if there is one.
   void take_sent(std::size_t index) override {
     is_sent_[index] = 1;
     while (first_ < next_ && is_sent_[first_] != 0) ++first_;
@@ -54,7 +55,7 @@ class StripMined : public Steps {
 
   std::size_t max_sends_;
   std::vector<char> is_sent_;
-  // Of the sends: those before `first_` are received, those from `next_` on not started.
+  // Sends before `first_` are received; sends from `next_` on are not started.
   std::size_t first_ = 0;
   std::size_t next_ = 0;
 };

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Executor depend: a transfer starts when the previous ones on its ports and links are nearly complete (docs/adr/0020).
+// Executor depend: a transfer starts when the previous transfers on its ports and links are nearly complete
+// (docs/adr/0020).
 //
-//   start:   post all receives, of messages and of notices; start the sends that wait for no rank
-//   when the first part of a message is here (all but early_bytes): tell the senders that wait for it
-//   when a send's last notice is here: start it
+//   start:   post all receives, of messages and of notifications; start the sends that need no notification
+//   when the first part of a message is here (all but early_bytes): notify the senders that wait for it
+//   when the last notification for a send is here: start the send
 //
-// Why no rank waits forever: all receives are posted by start(), so what is sent arrives; a send waits for receives of
-// earlier phases only (dependencies.hpp), so the sends of the first phase leave, then by induction those of every other.
-// Why pieces land where they belong: of two transfers between the same ranks the later one also waits until the earlier one
-// has been started.
-// A notice says for which transfer it is, so notices may come in any order.
+// Why no rank waits forever: start() posts all receives, so everything that is sent arrives. A send waits
+// only for receives of earlier phases (dependencies.hpp). So the sends of the first phase start, and by
+// induction those of every other phase.
+// Why pieces land where they belong: of two transfers between the same ranks, the later one also waits until
+// the earlier one has started.
+// A notification names its transfer, so notifications may arrive in any order.
 //
-// Cost: a message of 8 bytes per notice, 2 to 4 a transfer; one call of MPI looks at all requests.
+// Cost: a message of 8 bytes per notification, 2 to 4 notifications per transfer; one call of MPI tests all
+// requests.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -25,7 +28,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// The phase and the destination of the transfer that is no longer waited for.
+/// The phase and the destination of the transfer whose wait ends.
 using NoticeText = std::array<int, 2>;
 
 using Key = std::pair<PhaseId, Rank>;
@@ -51,11 +54,11 @@ class Depend : public Run {
     for (std::size_t i = 0; i < outgoing_.size(); ++i)
       if (outgoing_[i].notices == 0) send(i);
     for (std::size_t i = 0; i < incoming_.size(); ++i)
-      if (incoming_[i].heads == 0) tell(i);  // of elements without bytes
+      if (incoming_[i].heads == 0) tell(i);  // a message without bytes
   }
 
   bool advance(bool block) override { return go_on(block, false); }
-  /// What lands is noted anyway.
+  /// Does nothing, because arrivals are always recorded.
   void follow() override {}
   bool always_follows() const override { return true; }
   bool next(bool block) override { return go_on(block, true); }
@@ -78,18 +81,18 @@ class Depend : public Run {
   struct Outgoing {
     Key key;  // its destination
     std::size_t begin = 0;
-    std::size_t end = 0;                  // of the sends
-    std::size_t next_of_same = no_index;  // the next one to the same rank
-    int notices = 0;                      // and the start of the one before to the same rank
-    int waits = 0;                        // of these, in the running exchange
+    std::size_t end = 0;                  // its sends
+    std::size_t next_of_same = no_index;  // the next transfer to the same rank
+    int notices = 0;                      // plus 1 if it waits for an earlier transfer to the same rank
+    int waits = 0;                        // of these, still to come in the running exchange
   };
   struct Incoming {
     Key key;                      // its source
-    int heads = 0;                // receives that come before notice is given
-    int heads_left = 0;           // of these, in the running exchange
-    std::size_t first_given = 0;  // of the notices to others
+    int heads = 0;                // receives that must complete before senders are notified
+    int heads_left = 0;           // of these, still to come in the running exchange
+    std::size_t first_given = 0;  // of the notifications to other ranks
     std::size_t end_given = 0;
-    std::vector<std::size_t> own;  // outgoing ones of this rank
+    std::vector<std::size_t> own;  // outgoing transfers of this rank that wait for it
   };
 
   std::size_t first_send() const { return requests_.receive_from.size(); }
@@ -123,7 +126,7 @@ class Depend : public Run {
     std::ranges::stable_sort(by_key_, {}, [this](std::size_t i) { return outgoing_[i].key; });
   }
 
-  /// The transfers with this key; of one phase there may be several between the same ranks.
+  /// Returns the transfers with this key. In one phase there may be several between the same ranks.
   auto outgoing_with(const Key& key) const {
     return std::ranges::equal_range(by_key_, key, {}, [this](std::size_t i) { return outgoing_[i].key; });
   }
@@ -151,7 +154,7 @@ class Depend : public Run {
         }
       }
       incoming.end_given = given.size();
-      gives.erase(here.begin(), here.end());  // those of a phase and partner are given once
+      gives.erase(here.begin(), here.end());  // the notifications of a phase and partner are given once
     }
     awaited_texts_.resize(notices.awaits.size());
     for (const Notice& notice : notices.awaits) {
@@ -199,7 +202,7 @@ class Depend : public Run {
     return true;
   }
 
-  /// A request that is complete.
+  /// Handles a completed request.
   void take(std::size_t place) {
     if (place < first_send()) {
       scatter(requests_.packed_receives, place, place + 1);
@@ -216,16 +219,16 @@ class Depend : public Run {
   Arrivals& arrivals_;
   Rank rank_;
   std::vector<Outgoing> outgoing_;    // in the order of the table
-  std::vector<std::size_t> by_key_;   // of outgoing_
+  std::vector<std::size_t> by_key_;   // indices of outgoing_, by key
   std::vector<Incoming> incoming_;    // in the order of the table
   std::vector<std::size_t> head_of_;  // by receive: index in incoming_, or none
   std::vector<NoticeText> awaited_texts_;
   std::vector<NoticeText> given_texts_;
   std::vector<Rank> awaited_from_;
-  Requests all_;  // receives, sends, notices from others, notices to them
+  Requests all_;  // receives, sends, notifications from others, notifications to them
   std::vector<int> indices_;
-  // of the running exchange
-  std::size_t num_left_ = 0;  // of all_
+  // State of the running exchange.
+  std::size_t num_left_ = 0;  // requests of all_ that have not completed
   std::int64_t num_events_ = 0;
 };
 

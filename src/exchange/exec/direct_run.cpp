@@ -13,7 +13,8 @@
 namespace nuice::mpi {
 namespace {
 
-/// The next ranks first, or those before. Messages of one pair keep their order.
+/// Sorts messages by the distance of their partner, ahead of this rank or behind it. Messages of one pair
+/// keep their order.
 void sort_from(Rank rank, Rank num_ranks, bool ascending, std::vector<DirectMessage>& messages) {
   std::ranges::stable_sort(messages, {}, [=](const DirectMessage& message) {
     const Rank ahead = (message.partner - rank + num_ranks - 1) % num_ranks;
@@ -67,7 +68,8 @@ void DirectRun::start() {
   requests_.start(0, requests_.size());
 }
 
-/// A message that is longer than its receive is an error of MPI.
+/// Throws the error of a request. If a message is longer than its receive, MPI reports an error, which
+/// becomes a mismatch.
 void DirectRun::check_code(std::size_t i, int code, const char* call) const {
   int error_class = MPI_SUCCESS;
   if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);
@@ -95,7 +97,7 @@ void DirectRun::take(std::size_t i, const MPI_Status& status) {
   if (arrivals_ != nullptr) arrivals_->land_piece(message.arrival);
 }
 
-/// Whether any came to its end.
+/// Takes the messages that have completed. Returns whether there were any.
 bool DirectRun::take_some(bool block) {
   const auto call = block ? MPI_Waitsome : MPI_Testsome;
   const char* const name = block ? "MPI_Waitsome" : "MPI_Testsome";
@@ -108,7 +110,8 @@ bool DirectRun::take_some(bool block) {
   return count > 0;
 }
 
-/// One test of MPI's lets all go on, and costs less than one of all messages.
+/// Takes completed messages in order. A test of one message lets MPI progress on all, and costs less than a
+/// test of all messages.
 bool DirectRun::take_in_order() {
   for (; first_left_ < messages_.size(); ++first_left_) {
     if (messages_[first_left_].is_done) continue;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages without a plan: each is one message of MPI, in an order that every rank knows by itself.
+// Messages without a plan. Each is one message of MPI, in an order that every rank knows without
+// communication.
 //
 //   start:  receives from rank - 1, rank - 2, ...; then sends to rank + 1, rank + 2, ...  (mod n)
 //
-// All share one tag: MPI matches the messages of a pair in the order in which they are started, those of several
-// exchanges too. So ranks may be several exchanges apart, and need not take part where they have no message.
-// Only the receiver can see that the ends of a message disagree on its bytes.
+// All messages share one tag: MPI matches the messages of a pair in the order in which they are started, also
+// across exchanges. So ranks may be several exchanges apart, and a rank without messages need not take part.
+// If the two ends of a message disagree on its size, only the receiver notices.
 //
-// Why no rank waits forever: everything is posted in start(), and MPI alone brings it to its end.
+// Why no rank waits forever: start() posts everything, and MPI completes it without help.
 #pragma once
 
 #include <mpi.h>
@@ -29,9 +30,9 @@ struct DirectMessage {
 
 class DirectRun : public Run {
  public:
-  /// Does not communicate. Messages without bytes are none. is_broken: shared by all runs on the communicator; an
-  /// exchange that was given up leaves messages behind, which later ones would match. arrivals: null where no rank asks
-  /// for single messages.
+  /// Does not communicate. Messages without bytes are ignored. is_broken: shared by all runs on the
+  /// communicator, because an exchange that was given up leaves messages behind, which later exchanges would
+  /// match. arrivals: null if no rank asks for single messages.
   DirectRun(std::shared_ptr<const Communicator> comm, std::shared_ptr<bool> is_broken,
             std::vector<DirectMessage> sends, std::vector<DirectMessage> receives, Arrivals* arrivals);
   static constexpr int tag = 0;
@@ -46,14 +47,14 @@ class DirectRun : public Run {
   std::int64_t num_events() const override { return num_events_; }
   std::string waits_for() const override;
   void cancel() noexcept override;
-  /// After that: Requests::await_sends().
+  /// Calls Requests::await_sends(). Call it after cancel().
   void await_sends(Rank gone) noexcept { requests_.await_sends(gone); }
 
  private:
   struct Message {
     Rank partner;
     Bytes bytes;
-    std::size_t arrival;  // of a receive: its place among the arrivals
+    std::size_t arrival;  // of a receive: its index in the arrivals
     bool is_done = false;
   };
   void require_whole() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all executors share: the message to itself, errors, and the watchdog.
+// What all executors share: the message of a rank to itself, errors, and the watchdog.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -44,7 +44,7 @@ bool Exchange::State::advance(bool block) {
   return done;
 }
 
-/// Message by message, so that each is noted when it lands.
+/// Completes messages one by one, so that the trace records when each lands.
 bool Exchange::State::advance_noting(bool block) {
   while (!run->next(block)) {
     while (arrivals.take()) {
@@ -54,7 +54,7 @@ bool Exchange::State::advance_noting(bool block) {
   return true;
 }
 
-/// From here on arrivals are noted; what has landed before is made up for.
+/// Records arrivals from here on, and those of messages that are already here.
 void Exchange::State::follow() {
   if (follows_) return;
   follows_ = true;
@@ -87,9 +87,9 @@ std::optional<Arrival> Exchange::State::next(bool block) {
   return arrival;
 }
 
-/// A gap between two looks counts for little, as this rank may have been stopped: it gives up after ten at
-/// the earliest. One between two calls counts for hardly anything, as the program computes in between: it
-/// gives up after a thousand.
+/// Makes progress, and checks the watchdog and dead ranks. This rank may itself have been stopped between two
+/// checks, so such a gap counts at most watchdog_s / 10: the rank gives up after ten checks at the earliest.
+/// Between two calls the program computes, so that gap counts at most watchdog_s / 1000.
 bool Exchange::State::advance_watching(bool block, bool is_first_look) {
   const double most_while_waiting_s = watchdog_s / 10;
   const double most_between_calls_s = watchdog_s / 1000;
@@ -107,14 +107,15 @@ bool Exchange::State::advance_watching(bool block, bool is_first_look) {
   }
 }
 
-/// One that has nothing to do with the dead may wait for one that has, and gave up.
+/// Throws if any rank of the plan is dead. A rank without messages for the dead rank may wait for a rank that
+/// has some and gave up.
 void Exchange::State::check_deaths() const {
   if (dead_ranks(*comm).empty()) return;
   throw Error(ErrorCode::mpi, "rank " + std::to_string(comm->rank()) + " gives up");  // guarded() names them
 }
 
-/// Counts the time in which this rank looked for progress and found none, of this look most_s at most: others may have
-/// waited for this rank meanwhile.
+/// Adds up the time in which this rank looked for progress and found none. One look counts at most most_s,
+/// because other ranks may have waited for this rank meanwhile.
 void Exchange::State::check_watchdog(std::int64_t events_before, double most_s) {
   const double now_s = MPI_Wtime();
   if (run->num_events() != events_before || last_look_s_ == 0) {
@@ -138,7 +139,8 @@ auto Exchange::State::guarded(Act&& act) {
   }
 }
 
-/// Others would wait for what a rank has on its device, and know nothing of its driver.
+/// Ends the exchange after an error and throws the error. An error of a device is sent to the other ranks:
+/// they would wait for this rank's data, and know nothing of its driver.
 void Exchange::State::give_up(const Error& error) {
   standing = Standing::broken;
   const bool is_told = faults && error.code() == ErrorCode::device && !faults->has_failed();
@@ -150,7 +152,8 @@ void Exchange::State::give_up(const Error& error) {
   throw Error(told);
 }
 
-/// One line: a program without wait() reads buffers that are not filled, and gets no other hint.
+/// Prints one line, because a program without wait() reads buffers that are not filled, and gets no other
+/// hint.
 void Exchange::State::say_forgotten(const char* what) const noexcept {
   static std::atomic<bool> is_said = false;
   if (std::uncaught_exceptions() > 0 || is_said.exchange(true)) return;
@@ -167,12 +170,13 @@ void Exchange::State::finish_quietly() noexcept {
   try {
     guarded([this] { advance(true); });
   } catch (const Error&) {
-    // A destructor cannot report it.
+    // A destructor cannot report the error.
   }
 }
 
-/// Sends that no rank has received may still be read, and so may what they are read from: one that was given up is left to MPI as
-/// it is, with its memory. (Open MPI also ends the program when a request fails after it was freed.)
+/// Frees an exchange. MPI may still read the memory of sends that no rank has received, so an exchange that
+/// was given up is left to MPI with its memory. (Open MPI also ends the program when a request fails after it
+/// was freed.)
 void Exchange::State::release(std::unique_ptr<State> state) noexcept {
   if (!state) return;
   state->finish_quietly();
@@ -248,7 +252,7 @@ std::optional<Arrival> Exchange::poll() {
   return state_->guarded([this] { return state_->next(false); });
 }
 
-/// Not as the others: the thread that waits changes what state() looks at.
+/// Does not call state(), whose variables the waiting thread changes meanwhile.
 void Exchange::ready(std::size_t index) {
   if (!state_) throw Error(ErrorCode::state, "the exchange was freed");
   if (!state_->run) return;

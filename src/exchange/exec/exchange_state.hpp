@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every bound exchange has, whatever executor carries it out: the message to itself, what has landed, and an eye on
-// whether anything moves.
+// The state of every bound exchange, with any executor: the run, the message of a rank to itself, arrivals,
+// and the watchdog.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@
 
 namespace nuice::mpi {
 
-/// Of a running exchange on a device's memory: the streams that the user has named.
+/// The streams that the user named for a running exchange of device memory.
 struct StreamUse {
   void* start = nullptr;  ///< Null: the legacy default stream.
-  bool has_wait = false;  ///< A stream waits for the data, and not the processor.
+  bool has_wait = false;  ///< Whether a stream waits for the data instead of the processor.
   void* wait = nullptr;
 };
 
@@ -30,39 +30,44 @@ struct Exchange::State {
   // Fixed by bind(). Destroyed in the opposite order.
   std::shared_ptr<const Communicator> comm;
   Arrivals arrivals;
-  State* left_before = nullptr;  // of those that were left to MPI
-  std::unique_ptr<Run> run;      // none: nothing to do
+  State* left_before = nullptr;  // list of the exchanges that were left to MPI
+  std::unique_ptr<Run> run;      // null if there is nothing to do
   ExchangeInfo info;
   std::optional<SelfMessage> self_message;
-  std::vector<std::byte> staged;  // what is sent in place: the message to itself copies it there
+  // send memory of in-place exchanges; the message to itself copies the data there
+  std::vector<std::byte> staged;
   int self_tag = 0;
-  bool self_is_copied_by_run = false;  // in its start()
+  bool self_is_copied_by_run = false;  // by the run's start()
   StreamUse streams;                   // for runs on devices
-  std::unique_ptr<Faults> faults;      // likewise: what a driver returns on one rank is an error of all
-  double watchdog_s = 0;               // give up after so long without progress; 0: never
-  bool watches_deaths = false;         // where MPI tells of them: give up when a rank of the plan has died
 
-  // idle, until start(); running, until it is complete; broken, for good: MPI returned an error, and nothing more can be
-  // expected of the requests. While MPI is called, it is broken in advance.
+  // for runs on devices: a driver's error on one rank is an error of all ranks
+  std::unique_ptr<Faults> faults;
+  double watchdog_s = 0;        // give up after this time without progress; 0: never
+  bool watches_deaths = false;  // if MPI reports dead ranks: give up when a rank of the plan has died
+
+  // idle until start(); running until the exchange is complete; broken for good after an error of MPI, when
+  // nothing more can be expected of the requests. During calls of MPI it is broken in advance.
   enum class Standing : std::uint8_t { idle, running, broken };
   Standing standing = Standing::idle;
 
   void start();
-  bool advance(bool block);  // true when the exchange is complete; block: not before
-  /// The next message, which was not handed over before. Nothing: no message is here (block: the exchange is complete).
+  bool advance(bool block);  // returns true when the exchange is complete; block: only then
+
+  /// Returns the next message that was not handed over before. Returns nothing if no message is here or, with
+  /// block, if the exchange is complete.
   std::optional<Arrival> next(bool block);
-  /// Acts on an exchange. One that fails is given up: nothing is written into the user's memory any more, and an error of
-  /// MPI names the ranks that have died.
+  /// Calls act(). If it fails, the exchange is given up: nothing is written into the user's memory any more,
+  /// and an error of MPI names the dead ranks.
   template <typename Act>
   auto guarded(Act&& act);
-  /// Throws the error, as this rank's.
+  /// Gives the exchange up, and throws the error as this rank's error.
   [[noreturn]] void give_up(const Error& error);
-  /// What destroying an exchange does.
+  /// Destroys an exchange.
   static void release(std::unique_ptr<State> state) noexcept;
 
  private:
   void follow();
-  /// Tells exchanges apart.
+  /// A number that identifies the exchange.
   std::int64_t number() const { return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(this)); }
   bool watches() const { return watchdog_s > 0 || watches_deaths; }
   bool advance_noting(bool block);
@@ -72,9 +77,9 @@ struct Exchange::State {
   void say_forgotten(const char* what) const noexcept;
   void finish_quietly() noexcept;
 
-  bool follows_ = false;    // somebody asks for single messages
-  double quiet_s_ = 0;      // watchdog only
-  double last_look_s_ = 0;  // likewise
+  bool follows_ = false;    // whether single messages are asked for
+  double quiet_s_ = 0;      // time without progress, for the watchdog
+  double last_look_s_ = 0;  // time of the last check, for the watchdog
 };
 
 }  // namespace nuice::mpi

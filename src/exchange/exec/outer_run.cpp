@@ -46,7 +46,7 @@ bool OuterRun::next(bool block) {
 void OuterRun::follow() {
   if (others_) others_->follow();
   follows_ = true;
-  if (!always_follows()) land_what_is_here();  // else it has not begun yet
+  if (!always_follows()) land_what_is_here();  // otherwise the exchange has not begun yet
 }
 
 std::string OuterRun::waits_for() const {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs around another one: a decorator carries out some messages of an exchange by itself, and another run has the rest.
+// A run around another run. A decorator carries out some messages of an exchange by itself, and the other run
+// carries out the rest.
 //
-// Both are looked after in turn, so neither keeps the other waiting. Why no rank waits forever: each has a proof of its own.
+// Both runs are advanced alternately, so neither delays the other. Why no rank waits forever: each run has a
+// proof of its own.
 #pragma once
 
 #include <memory>
@@ -24,30 +26,30 @@ class OuterRun : public Run {
   bool next(bool block) final;
   std::int64_t num_events() const final { return num_events_ + (others_ ? others_->num_events() : 0); }
   std::string waits_for() const final;
-  /// What comes for this run lands in memory of its own, which stays.
+  /// Cancels the other run. Messages of this run arrive in its own memory, which stays valid.
   void cancel() noexcept final;
   void describe(ExchangeInfo& info) const final;
 
  protected:
-  /// others: the rest; null: there is none.
+  /// others: the run of the other messages; null if there are none.
   OuterRun(Arrivals& arrivals, std::unique_ptr<Run> others)
       : arrivals_(arrivals), others_(std::move(others)) {}
 
   virtual void begin() = 0;
-  /// Makes progress, unless is_over().
+  /// Makes progress. Not called after is_over().
   virtual void go_on() = 0;
   virtual bool is_over() const = 0;
-  /// After a look that found this run or the others not over.
+  /// Waits before the next look. Called if this run or the other run is not over.
   virtual void wait_a_little() = 0;
-  /// follow() in a running exchange: notes what is here.
+  /// Records the messages that are already here. Called by follow() in a running exchange.
   virtual void land_what_is_here() = 0;
   virtual std::vector<Rank> own_waits_for() const = 0;
 
   Arrivals& arrivals_;
-  // of the running exchange
+  // State of the running exchange.
   bool follows_ = false;  // messages are handed over one by one
   bool others_are_over_ = false;
-  unsigned looks_ = 0;  // that did not end it
+  unsigned looks_ = 0;  // looks that found the exchange not over
   std::int64_t num_events_ = 0;
 
  private:
@@ -56,17 +58,21 @@ class OuterRun : public Run {
   std::unique_ptr<Run> others_;
 };
 
-/// A step of a binder: what a decorator takes of an exchange, and what it leaves to the next step.
+/// A step of a binder: the part of an exchange that a decorator takes, and the rest for the next step.
 struct Decorator {
   virtual ~Decorator() = default;
-  /// Not collective. Once.
+  /// Not collective. Makes the run around `others`. Called once.
   virtual std::unique_ptr<Run> around(std::unique_ptr<Run> others, Rank rank, Arrivals& arrivals) = 0;
 };
 struct Decoration {
-  std::unique_ptr<Decorator> decorator;  ///< None: it takes nothing.
-  PhaseTable rest;                       ///< Then empty. Else the table without what is taken.
-  bool has_rest = true;                  ///< Of any rank.
-  std::string says;                      ///< What is taken, or why nothing is. Equal on all ranks.
+  std::unique_ptr<Decorator> decorator;  ///< Null if no message is taken.
+
+  /// If there is a decorator: the table without the messages that it takes.
+  PhaseTable rest;
+  bool has_rest = true;  ///< Whether any rank has messages left.
+
+  /// A sentence that says what is taken, or why nothing is. Equal on all ranks.
+  std::string says;
 };
 
 }  // namespace nuice::mpi

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Executor pairwise: synchronous exchanges (001 s.3.2, fig. 2), as the CM-5 and the iPSC/860 had them.
+// Executor pairwise: synchronous exchanges (001 s.3.2, fig. 2), as on the CM-5 and the iPSC/860.
 //
-//   for every phase:  if this rank sends to the rank it receives from:
-//                       the lower one receives, then sends; the other one sends, then receives
+//   for every phase:  if this rank sends to the rank from which it receives:
+//                       the lower rank receives, then sends; the higher rank sends, then receives
 //                     else: it receives and sends at once
 //
-// Sends are synchronous, and a receive is posted in its phase: no rank runs ahead of a partner.
+// Sends are synchronous, and a receive is posted in its phase, so no rank runs ahead of a partner.
 //
-// Why no rank waits forever: look at the ranks in the lowest phase that is not over. Their partners are in it too, or past
-// it and so through with them. Of two that exchange, one waits for a message that the other is sending; all others have
-// posted their receives before they wait for their sends. So some message of this phase can always move.
+// Why no rank waits forever: consider the ranks in the lowest phase that is not over. Their partners are in
+// this phase, or have completed it. Of two ranks that exchange, one waits for a message that the other is
+// sending. All other ranks have posted their receives before they wait for their sends. So some message of
+// this phase can always proceed.
 #include <utility>
 
 #include "exchange/exec/rows.hpp"
@@ -24,14 +25,14 @@ class Synchronous : public Steps {
 
  private:
   using Steps::start_receives;
-  void start_receives() override {}  // in their steps
+  void start_receives() override {}  // steps start their own receives
   void begin_step() override {
     start_receives(step_begin().receives, step_end().receives);
     Steps::begin_step();
   }
 };
 
-/// An exchange is two steps, whatever else happens in a phase is one.
+/// Returns the ends of the steps: an exchange of two ranks is two steps, any other phase is one.
 std::vector<RequestCount> ends_of_exchanges(const PhaseTable& table,
                                             const std::vector<RequestCount>& of_entries) {
   std::vector<RequestCount> ends;

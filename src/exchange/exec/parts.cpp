@@ -55,7 +55,8 @@ PartsRun::Message& PartsRun::add(const Binding& binding, const Partner& partner,
   return message;
 }
 
-/// By index in the user's order. counts: how many of a rank there are.
+/// Returns the index in `messages` for each listed partner. counts: whether to count how often the user lists
+/// each message.
 std::vector<std::size_t> PartsRun::listed_in(const Messages& messages, std::span<const Partner> listed,
                                              bool counts) {
   std::vector<std::size_t> by_index(listed.size(), no_index);
@@ -105,7 +106,8 @@ void PartsRun::start() {
   is_active_.store(true, std::memory_order_release);
 }
 
-/// Where MPI has one thread for its calls, it is the one that initialised it.
+/// Whether this thread may call MPI: any thread with MPI_THREAD_MULTIPLE, else the thread that initialised
+/// MPI.
 bool PartsRun::may_call_mpi() const {
   if (is_multiple_) return true;
   int is_main = 0;
@@ -118,13 +120,14 @@ void PartsRun::ready(std::size_t index) {
     throw Error(ErrorCode::state, "ready(): the exchange was not started");
   if (index >= sends_by_index_.size()) refuse_index(index, sends_by_index_.size());
   if (is_ready_[index].exchange(true))
-    throw Error(ErrorCode::state, "ready(): message " + std::to_string(index) + " was ready before");
+    throw Error(ErrorCode::state, "ready(): message " + std::to_string(index) + " is ready already");
   if (sends_by_index_[index] != no_index) release(*sends_[sends_by_index_[index]]);
   ++num_events_;
-  num_unready_.fetch_sub(1, std::memory_order_release);  // last: from here on the exchange may be over
+  // last, because from here on the exchange may be over
+  num_unready_.fetch_sub(1, std::memory_order_release);
 }
 
-/// One of those that the user lists for this message is ready.
+/// Notes that one listed part of this message is ready. Starts the message if all its parts are.
 void PartsRun::release(Message& message) {
   const bool is_last = message.num_held.fetch_sub(1, std::memory_order_acq_rel) == 1;
   if (!may_call_mpi()) return;
@@ -141,7 +144,8 @@ void PartsRun::begin(Message& message) {
   message.is_begun.store(true, std::memory_order_release);
 }
 
-/// Under testing_, by a thread that may call MPI. Begins what other threads have made ready and could not send.
+/// Tests all messages, and starts messages that other threads have made ready and could not send. Requires
+/// testing_ and a thread that may call MPI.
 void PartsRun::step() {
   bool is_own_here = false;
   for (const auto& message : sends_) {
@@ -172,7 +176,7 @@ bool PartsRun::arrived(std::size_t index) {
   return message.is_done.load(std::memory_order_acquire);
 }
 
-/// By the thread that waits, under testing_.
+/// Hands messages over to the arrivals. Called by the waiting thread, under testing_.
 void PartsRun::hand_over() {
   for (const Rank rank : came_) {
     if (rank == comm_->rank())

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages that leave one by one, when the program says that they are ready (PlanOptions::parts), as MPI's partitioned communication.
+// Messages that are sent one by one, when the program says that they are ready (PlanOptions::parts), as in
+// MPI's partitioned communication.
 //
-//   start:  start all receives
-//   ready:  start this send, in the thread that says so if MPI lets it, and see what has come
-//   advance: start what is ready; test what has begun
+//   start:    start all receives
+//   ready:    start this send, in the calling thread if MPI allows it, and test what has arrived
+//   advance:  start messages that are ready; test what has begun
 //
-// Threads share two things: a message's flags, which are atomic, and the tests, of which one goes on at a time. Arrivals belong to the
-// thread that waits; tests of others leave a list for it.
+// Threads share a message's flags, which are atomic, and the tests, which one thread at a time makes.
+// Arrivals belong to the thread that waits; tests by other threads leave a list for it.
 //
-// As with MPI's partitioned communication, an exchange is over when every message was made ready, an empty one too, and all calls of ready()
-// have ended: none of them comes too late, and none looks at an exchange that was started again.
+// As in MPI's partitioned communication, an exchange is over when every message was made ready, empty
+// messages too, and all calls of ready() have ended. So no call of ready() comes too late, or meets an
+// exchange that was started again.
 //
-// Why no rank waits forever: all receives are started before anything else, so every send that is started completes.
+// Why no rank waits forever: all receives are started before anything else, so every send that is started
+// completes.
 #pragma once
 
 #include <atomic>
@@ -31,12 +34,13 @@ namespace nuice::mpi {
 
 class PartsRun : public Run {
  public:
-  /// Takes the message to itself out of the exchange, whose start() would copy it. destinations, sources: in the user's order.
+  /// Takes the message of a rank to itself out of the exchange, whose start() would copy it. destinations,
+  /// sources: in the user's order.
   PartsRun(const Binding& binding, std::span<const Partner> destinations, std::span<const Partner> sources,
            std::optional<SelfMessage> own);
 
-  /// As ready() and arrived() count from now on: all messages that the user has given, of which the listed ones are those with bytes.
-  /// receives: the place of each listed one among num_receives.
+  /// Renumbers the messages for ready() and arrived(), so that indices count all messages of the user, also
+  /// those without bytes. receives: the index of each listed message among num_receives.
   void number(std::span<const Outgoing> sends, std::span<const std::size_t> receives,
               std::size_t num_receives);
 
@@ -54,9 +58,10 @@ class PartsRun : public Run {
  private:
   struct Message {
     Rank partner = no_rank;
-    std::size_t request = no_index;  // of the message to itself there is none
-    int num_listed = 0;              // the user lists that number for this rank
-    // of the running exchange
+    std::size_t request = no_index;  // none for the message to itself
+    int num_listed = 0;              // how often the user lists this rank
+
+    // State of the running exchange.
     std::atomic<int> num_held = 0;
     std::atomic<bool> is_begun = false;
     std::atomic<bool> is_done = false;
@@ -83,18 +88,18 @@ class PartsRun : public Run {
   Requests requests_;
   Messages sends_;
   Messages receives_;
-  std::vector<std::size_t> sends_by_index_;  // none: it has no bytes
+  std::vector<std::size_t> sends_by_index_;  // no_index if it has no bytes
   std::vector<std::size_t> receives_by_index_;
   std::vector<Rank> to_by_index_;
   std::unique_ptr<std::atomic<bool>[]> is_ready_;  // by index
 
-  // of the running exchange
+  // State of the running exchange.
   std::atomic<bool> is_active_ = false;
   std::atomic<std::size_t> num_unready_ = 0;  // calls of ready() that have not ended
   std::atomic<std::int64_t> num_events_ = 0;
   std::mutex testing_;
-  std::vector<Rank> came_;      // under testing_: to be handed over
-  std::size_t num_undone_ = 0;  // likewise
+  std::vector<Rank> came_;      // arrived messages to be handed over; under testing_
+  std::size_t num_undone_ = 0;  // messages that are not done; under testing_
 };
 
 }  // namespace nuice::mpi

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Executor phased: loosely synchronous (000 s.2.1, 003 s.5). A rank begins its next phase when its own send and receive of
-// this one are done, whatever the others do; phases in which it has nothing to do take no time.
+// Executor phased: loosely synchronous (000 s.2.1, 003 s.5). A rank begins its next phase when its own send
+// and receive of this phase are done, independently of other ranks. Phases in which it has no messages take
+// no time.
 #include <utility>
 
 #include "exchange/exec/rows.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The functions in the rows of table.cpp.
+// The functions in the entries of table.cpp.
 #pragma once
 
 #include <memory>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an executor makes of a bound plan, and the table of those that run on MPI.
+// A run, which an executor makes from a bound plan, and the table of the executors on MPI.
 //
-// To add one: a file in this folder with a class for its runs and a bind function, a row in table.cpp, and a row in
-// src/core/executors.cpp. Most go step by step and begin with Steps (steps.hpp).
+// To add an executor: write a file in this folder with a class for its runs and a bind function, and add an
+// entry to table.cpp and to src/core/executors.cpp. Most executors work step by step and begin with Steps
+// (steps.hpp).
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@
 
 namespace nuice::mpi {
 
-/// One rank's part of a bound exchange, carried out as often as it is started.
+/// One rank's part of a bound exchange, executed as often as it is started.
 class Run {
  public:
   Run() = default;
@@ -24,43 +25,47 @@ class Run {
   Run& operator=(const Run&) = delete;
   virtual ~Run() = default;
 
-  /// Nothing from here to the end of the exchange allocates memory.
+  /// Starts the exchange. Nothing allocates memory from here to the end of the exchange.
   virtual void start() = 0;
-  /// Makes progress. True when this rank's part is complete; block: not before.
+  /// Makes progress. Returns true when this rank's part is complete; with block, only then.
   virtual bool advance(bool block) = 0;
-  /// From here on, until the exchange is complete, next() notes every message that lands; those that have landed are noted
-  /// now. In a running exchange, once.
+  /// Makes next() record every message that lands until the exchange is complete; messages that have landed
+  /// already are recorded now. In a running exchange it is called at most once.
   virtual void follow() = 0;
-  /// Whether messages must be noted from start() on: follow() then comes before it.
+  /// Whether messages must be recorded from start() on; then follow() is called before start().
   virtual bool always_follows() const { return false; }
-  /// Whether every send waits for Copies::await(), and every piece that has come is told to Copies::land().
+  /// Whether every send waits for Copies::await(), and every received piece is reported to Copies::land().
   virtual bool awaits_copies() const { return false; }
-  /// After follow(). As advance(), request by request: block: returns when a message can be handed over, or all is complete.
+  /// Requires follow(). Like advance(), but tests single requests. With block, returns when a message can be
+  /// handed over or the exchange is complete.
   virtual bool next(bool block) = 0;
-  /// Steps and requests that have come to an end, since bind(). While this stands still nothing moves.
+  /// The number of steps and requests that have completed since bind(). If it stands still, nothing makes
+  /// progress.
   virtual std::int64_t num_events() const = 0;
-  /// While it is active, after follow(): "rank 2, rank 3".
+  /// The ranks for which an active exchange waits: "rank 2, rank 3". Requires follow().
   virtual std::string waits_for() const = 0;
-  /// After an error: nothing that comes from now on is written into the user's memory. Sends cannot be called back.
+  /// Ends the exchange after an error: nothing that arrives later is written into the user's memory. Sends
+  /// cannot be cancelled.
   virtual void cancel() noexcept = 0;
-  /// Exchange::ready() and arrived(), from any thread. Throw Error not_applicable where messages do not leave one by one.
+  /// These implement Exchange::ready() and arrived(), from any thread. They throw Error not_applicable if
+  /// messages are not sent one by one.
   virtual void ready(std::size_t index);
   virtual bool arrived(std::size_t index);
-  /// Adds what was learnt. May allocate.
+  /// Adds to `info` what the run knows about itself. May allocate.
   virtual void describe(ExchangeInfo& /*info*/) const {}
 };
 
-/// An executor on MPI. Its name is that of a row of nuice::executors(), which says what it needs.
+/// An executor on MPI. nuice::executors() has an entry of the same name, which says what it needs.
 struct RunnableExecutor {
   std::string_view name;
-  /// Not collective, but may fail on some ranks only. Throws Error as Plan::bind().
+  /// Not collective; may fail on some ranks only. Throws Error as Plan::bind().
   std::unique_ptr<Run> (*bind)(const Binding&);
 };
 
 std::span<const RunnableExecutor> runnable_executors();
 /// Throws Error invalid_argument that lists the known names.
 const RunnableExecutor& find_runnable_executor(std::string_view name);
-/// As nuice::add_executor(), which adds the row that this one belongs to.
+/// Adds an executor on MPI. nuice::add_executor() adds the entry to which it belongs.
 void add_runnable_executor(const RunnableExecutor& row);
 
 }  // namespace nuice::mpi

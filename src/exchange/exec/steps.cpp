@@ -83,7 +83,8 @@ void Steps::note_sends(std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < end; ++i) arrivals_.trace().note(Trace::Kind::sent, made_.send_to[i]);
 }
 
-/// MPI_Startall may start in any order, which would mix up several pieces for one rank.
+/// Starts requests. If several pieces go to one rank they must start in order, which MPI_Startall does not
+/// promise.
 void Steps::start_all(const std::vector<std::uint32_t>& places, std::size_t begin, std::size_t end,
                       bool in_order) {
   while (begin < end) {
@@ -113,7 +114,7 @@ void Steps::start_sends(std::size_t begin, std::size_t end) {
   note_sends(begin, end);
 }
 
-/// Whether all are.
+/// Starts sends that are due and filled. Returns whether all sends that are due have started.
 bool Steps::start_filled() {
   for (; started_ < due_ && made_.is_filled(started_, blocks_); ++started_) {
     gather(made_.packed_sends, started_, started_ + 1);
@@ -139,7 +140,8 @@ bool Steps::go_through_steps(bool block) {
   return true;
 }
 
-/// A send that is complete may make another one due.
+/// Whether all requests of the step are complete. Repeats, because a completed send may make another send
+/// due.
 bool Steps::is_all_done(bool block) {
   blocks_ = block;
   do
@@ -148,7 +150,7 @@ bool Steps::is_all_done(bool block) {
   return true;
 }
 
-/// The last step is followed by none.
+/// Begins the next step, if there is one.
 void Steps::begin_next_step() {
   if (ends_.size() > 1) observe_end(Region::phase, static_cast<std::int64_t>(step_));
   ++step_;
@@ -159,7 +161,8 @@ void Steps::begin_next_step() {
   if (step_ < ends_.size()) begin_step();
 }
 
-/// Once true it stays so until the next step: complete requests are inactive or null, which counts as done.
+/// Whether the step is complete. This stays true until the next step, because MPI treats completed requests
+/// as done.
 bool Steps::is_step_done(bool block) {
   const std::size_t begin = step_place(step_begin());
   const std::size_t end = step_place(step_end());
@@ -173,7 +176,7 @@ void Steps::follow() {
   arrivals_.land_receives(0, step_begin().receives);
 }
 
-/// Those that have landed, or were not started, are not active, which MPI leaves out.
+/// Takes requests that have completed. Requests that are not active are ignored by MPI.
 std::size_t Steps::take_what_is_complete(bool block) {
   const std::size_t first = step_place(step_begin());
   const auto found = requests_.take_completed(block, first, requests_.size(), indices_);
@@ -191,7 +194,8 @@ std::size_t Steps::take_what_is_complete(bool block) {
   return found.size();
 }
 
-/// One call of MPI in every turn that finds nothing, as each may give the core away.
+/// Makes one call of MPI per iteration that finds nothing, because each call may give the core to another
+/// process.
 bool Steps::next(bool block) {
   start_filled();
   while (nothing_came_ || !go_through_steps(false)) {

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exchanges that go step by step, which is how most executors work. They differ in what a step is, and in what must have
-// happened before the next one begins.
+// Exchanges that proceed step by step, as most executors do. Executors differ in what a step is, and in what
+// must have happened before the next step begins.
 //
-//   start:   start all receives; begin the first step: start its sends
-//   advance: while the step's sends and receives are complete: begin the next step
+//   start:   start all receives; begin the first step by starting its sends
+//   advance: when all sends and receives of the step are complete, begin the next step
 //
-// Why no rank waits forever: all receives are posted before anything else, so the sends of a rank's step p complete as soon
-// as their receivers have called start(). By induction on p, when all ranks have begun step p - 1 and wait for it, its
-// sends and receives complete, so all ranks come to step p. (Executors that start receives later have a proof of
-// their own.)
+// Why no rank waits forever: all receives are posted before anything else, so the sends of a rank's step p
+// complete once their receivers have called start(). By induction over the steps: when all ranks have
+// completed the steps before p, all ranks send in step p, so its sends and receives complete everywhere.
+// (Executors that start receives later have proofs of their own.)
 //
-// Why pieces land where they belong: the requests of one exchange share a tag and are started, between two ranks, in the
-// same order on both sides; MPI does not let messages with the same envelope overtake each other.
+// Why pieces land where they belong: the requests of an exchange share a tag. Between two ranks they are
+// started in the same order at both ends, and MPI keeps messages with the same envelope in order.
 //
-// next() does the same request by request, to hand over every message as it lands (003 s.6), and to notice that nothing
-// moves. A receive of a later step may land early, since all are posted: it is handed over at once. What the steps' own
-// tests complete unseen is noted when the step ends, so start(), advance() and next() may be mixed.
+// next() does the same for single requests, to hand over every message when it lands (003 s.6), and to notice
+// that nothing makes progress. All receives are posted, so a receive of a later step may land early; it is
+// handed over at once. A completion that only the test of a step sees is recorded when the step ends. So
+// start(), advance() and next() may be mixed.
 //
-// Requests lie step by step, of each its receives and then its sends, so that one call of MPI takes a step.
+// Requests are stored step by step, receives before sends, so that one call of MPI covers a step.
 //
 // Cost: one call of MPI for a step; next(): O(requests from the step on) per completion.
 #pragma once
@@ -31,8 +32,8 @@ namespace nuice::mpi {
 
 class Steps : public Run {
  public:
-  /// ends: of each step, as many requests as come before its end, in the order of `requests`. may_start_at_once: a single
-  /// step may be started as a whole.
+  /// ends: for each step, the number of requests before its end, in the order of `requests`.
+  /// may_start_at_once: whether a single step may be started as a whole.
   Steps(TableRequests requests, std::vector<RequestCount> ends, Arrivals& arrivals,
         bool may_start_at_once = true);
 
@@ -46,27 +47,28 @@ class Steps : public Run {
   void cancel() noexcept override;
 
  protected:
-  // What an executor may do otherwise.
+  // Executors may override these functions.
   virtual void start_receives();
   virtual void begin_step();
-  /// Whether this rank's requests of the step are complete; block: not before they are.
+  /// Whether this rank's requests of the step are complete. With block, waits until they are.
   virtual bool is_step_done(bool block);
-  /// A send is complete, as next() sees it.
+  /// Called by next() for a completed send.
   virtual void take_sent(std::size_t /*index*/) {}
 
   RequestCount step_begin() const { return step_ == 0 ? RequestCount{} : ends_[step_ - 1]; }
   const RequestCount& step_end() const { return ends_[step_]; }
   void start_receives(std::size_t begin, std::size_t end);
-  /// In ascending order. Of copies, each as soon as it is filled: until then others travel.
+  /// Starts sends in ascending order. If memory is filled by copies, each send starts when it is filled,
+  /// while others travel.
   void start_sends(std::size_t begin, std::size_t end);
-  /// Where it lies in requests_.
+  /// The index of a send in requests_.
   std::size_t place_of_send(std::size_t index) const { return send_at_[index]; }
 
-  TableRequests made_;  // but for the requests, which are here:
+  TableRequests made_;  // without the requests, which are in:
   Requests requests_;
 
  private:
-  /// A request, and whose it is.
+  /// Whether a request is a send, and its index among the sends or receives.
   struct Owner {
     bool is_send;
     std::uint32_t index;
@@ -83,28 +85,30 @@ class Steps : public Run {
 
   std::vector<RequestCount> ends_;
   Arrivals& arrivals_;
-  bool receives_repeat_;  // some source sends several pieces: receives must be started in order
-  bool sends_repeat_;     // likewise for destinations
-  bool is_plain_;         // one step in any order, with nothing to pack: started and waited for as a whole
+  bool receives_repeat_;  // whether a source sends several pieces, so that receives must start in order
+  bool sends_repeat_;     // whether a destination gets several pieces
+
+  // whether there is one step without order and packing, which is started and awaited as a whole
+  bool is_plain_;
   std::vector<std::uint32_t> receive_at_;
   std::vector<std::uint32_t> send_at_;
-  std::vector<Owner> owners_;  // by place
+  std::vector<Owner> owners_;  // by index in requests_
   std::vector<int> indices_;
 
-  // of the running exchange
+  // State of the running exchange.
   std::size_t step_ = 0;
-  std::size_t due_ = 0;      // sends that are to be started
-  std::size_t started_ = 0;  // those that are
-  bool blocks_ = false;      // what is not filled is waited for
+  std::size_t due_ = 0;      // number of sends that should have started
+  std::size_t started_ = 0;  // number of sends that have started
+  bool blocks_ = false;      // whether to wait for memory that is not filled
   bool follows_ = false;
-  bool nothing_came_ = false;  // since go_through_steps()
+  bool nothing_came_ = false;  // whether nothing has completed since go_through_steps()
   std::int64_t num_events_ = 0;
 };
 
-/// The steps of this rank's busy phases. of_entries: TableRequests::ends.
+/// Returns the ends of the steps if each busy phase of this rank is a step. of_entries: TableRequests::ends.
 std::vector<RequestCount> ends_of_phases(const PhaseTable& table,
                                          const std::vector<RequestCount>& of_entries);
-/// All in one step.
+/// Returns the end of a single step with all requests.
 std::vector<RequestCount> one_step(const std::vector<RequestCount>& of_entries);
 
 }  // namespace nuice::mpi

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The executors that run on MPI. To add one: run.hpp.
+// The executors that run on MPI. run.hpp says how to add one.
 #include <array>
 
 #include "core/support/table.hpp"

@@ -39,7 +39,8 @@ void LearningRun::start() {
   if (!contest_.needs_report() || hear()) begin();
 }
 
-/// By the method that is due. What has landed before is noted later, as far as the exchange follows.
+/// Starts the method of the next step. If the exchange follows messages, the method does, too: from before
+/// its start if it always follows, else from after it.
 void LearningRun::begin() {
   state_ = State::runs;
   step_ = contest_.next();
@@ -57,7 +58,7 @@ void LearningRun::follow_method() {
   now().run->follow();
 }
 
-/// Whether the report that is due is here; if so, it counts from here on.
+/// Takes the report that is due. Returns false if it is not complete yet.
 bool LearningRun::hear() {
   if (!reports_->advance()) return false;
   contest_.learn(reports_->result());
@@ -65,7 +66,8 @@ bool LearningRun::hear() {
   return true;
 }
 
-/// Begins what start() has not, as soon as all have reported.
+/// Starts the method if start() has postponed it because a report was missing. Returns whether the method has
+/// started.
 bool LearningRun::may_begin(bool block) {
   if (state_ != State::waits) return true;
   for (Patience patience; !hear(); patience.found_nothing())
@@ -74,7 +76,8 @@ bool LearningRun::may_begin(bool block) {
   return true;
 }
 
-/// next() is called once more after the end, to hear that nothing is left.
+/// Ends the exchange if `is_done`. next() is called once more after the end, to learn that no message is
+/// left.
 bool LearningRun::end_if(bool is_done) {
   if (!is_done || state_ == State::over) return is_done;
   state_ = State::over;
@@ -100,7 +103,8 @@ void LearningRun::follow() {
   hand_on();
 }
 
-/// A rank that is listed several times stands for one message: the arrivals of the exchange hand over all of it.
+/// Passes arrivals on to the exchange. A rank that is listed several times has one message, which the
+/// exchange's arrivals hand over as a whole.
 void LearningRun::hand_on() {
   Arrivals& landed = *now().arrivals;
   Rank last = -1;

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Several methods for one bound exchange, of which the exchanges themselves show the best: executors and orders, each a run
-// with its own tags on the same buffers. ../contest/contest.hpp says which one is used when.
+// A run that holds several methods for one bound exchange, and finds the best from the exchanges themselves.
+// A method is an executor with an order. Each is a run with its own tags on the same buffers.
+// ../contest/contest.hpp decides which one is used when.
 //
-// An exchange that needs a report waits for it inside test, wait and next, not in start; the report was begun three exchanges
-// before. So every rank must end an exchange before others can end the third one after it.
+// An exchange that needs a report waits for it in test, wait and next, not in start. The report was begun
+// three exchanges earlier. So every rank must end an exchange before other ranks can end the third exchange
+// after it.
 //
-// Why no rank waits forever: a report waits only for the end of the exchange that it is about, on all ranks. That exchange
-// ends as its run does; so does, then, the next one.
+// Why no rank waits forever: a report waits only until all ranks have ended the exchange that it is about.
+// That exchange ends because its run ends, and then the next exchange can end, too.
 //
-// The arrivals of the method in use are handed on to the exchange's arrivals.
-// Cost: memory of all methods; two readings of the clock a call in timed exchanges; a maximum over all ranks of a number for
-// each method, in rounds that become rare.
+// The arrivals of the method in use are passed on to the exchange's arrivals.
+// Cost: the memory of all methods; two clock readings per call in timed exchanges; and, in rounds that become
+// rare, a maximum over all ranks of one number per method.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +27,11 @@
 
 namespace nuice::mpi {
 
-/// A method, bound. arrivals: those that the run was bound with.
+/// A bound method. arrivals: the arrivals that its run was bound with.
 struct BoundMethod {
   std::string scheduler;
   std::string executor;
-  std::string options;  ///< In addition to the plan's, as people write them; usually empty.
+  std::string options;  ///< Options in addition to the plan's, as a string; usually empty.
   std::unique_ptr<Arrivals> arrivals;
   std::unique_ptr<Run> run;  // destroyed before the arrivals
 
@@ -38,8 +40,8 @@ struct BoundMethod {
 
 class LearningRun : public Run {
  public:
-  /// methods: the one chosen beforehand first. arrivals: of the exchange, which expects one piece from every source of `table`. comm
-  /// and tag: of the reports.
+  /// methods: the method that was chosen beforehand comes first. arrivals: the exchange's arrivals, which
+  /// expect one piece from every source of `table`. comm, tag: for the reports.
   LearningRun(std::vector<BoundMethod> methods, const PhaseTable& table, Arrivals& arrivals,
               const std::shared_ptr<const Communicator>& comm, int tag);
   ~LearningRun() override;
@@ -55,7 +57,8 @@ class LearningRun : public Run {
   void describe(ExchangeInfo& info) const override;
 
  private:
-  /// over -> waits, in start() where a report is due; over or waits -> runs, as the method begins; runs -> over.
+  /// start() leads to `waits` if a report is due, else to `runs`. The report leads from `waits` to `runs`,
+  /// and the end of the method from `runs` to `over`.
   enum class State : std::uint8_t { over, waits, runs };
   BoundMethod& now() { return methods_[step_.arm]; }
   void begin();
@@ -72,7 +75,7 @@ class LearningRun : public Run {
   exchange::Contest contest_;
   std::unique_ptr<Reports> reports_;
 
-  // of the exchange that runs, or ran last
+  // State of the exchange that runs, or ran last.
   State state_ = State::over;
   exchange::Contest::Step step_;
   bool follows_ = false;  // messages are handed over one by one

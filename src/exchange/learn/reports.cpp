@@ -15,7 +15,7 @@ struct Kept {
   std::vector<std::unique_ptr<Reports>> reports;
 };
 
-/// Never destroyed: MPI may be gone by then.
+/// Returns the list of kept reports. It is never destroyed, because MPI may be finalized first.
 Kept& kept() {
   static Kept* const all = new Kept;
   return *all;
@@ -74,7 +74,7 @@ void Reports::leave(std::unique_ptr<Reports> reports) noexcept {
     if (reports) all.push_back(std::move(reports));
     std::erase_if(all, [](const std::unique_ptr<Reports>& each) { return each->advance(); });
   } catch (const std::exception&) {
-    // A destructor cannot report an error; what is kept stays.
+    // A destructor cannot report an error; the reports stay in the list.
   }
 }
 

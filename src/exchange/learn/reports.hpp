@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the ranks of a bound exchange tell each other about it: the maxima of some numbers over all ranks, one report after the
-// other, without a collective call of MPI and without an exchange that waits for it.
+// Reports among the ranks of a bound exchange, one after the other. A report is the maxima of some numbers
+// over all ranks. It needs no collective call of MPI, and exchanges go on meanwhile.
 //
-//   for d = 1, 2, 4, ... < n:  tell rank + d, and hear of rank - d  (mod n)
+//   for d = 1, 2, 4, ... < n:  send to rank + d, receive from rank - d  (mod n)
 //
-// After round d a rank has the maxima of the 2d ranks up to itself. Ranks may come at any time, but all must come to all reports.
-// Cost: ceil(log2 n) messages one after the other.
+// After the round with distance d, a rank has the maxima over the 2 d ranks that end with itself. Ranks may
+// come at any time, but all ranks must take part in all reports. Cost: ceil(log2 n) messages one after the
+// other.
 //
-// Messages are on their way when an exchange is freed, and a communicator must not be freed before they have come: MPI may give
-// its place to the next one, which would get them. So reports outlive their exchange until they are over: they are kept, with
-// their communicator, and looked after by every later call that binds or frees on this process.
+// Messages may be in flight when an exchange is freed. Their communicator must not be freed before they have
+// arrived: MPI may give its context to a new communicator, which would receive them. So reports are kept with
+// their communicator until they are complete. Every later call that binds or frees on this process makes
+// progress on them.
 #pragma once
 
 #include <cstddef>
@@ -24,17 +26,17 @@ namespace nuice::mpi {
 
 class Reports {
  public:
-  /// Not collective. count: the numbers of a report. Nothing else may use the tag.
+  /// Not collective. count: the number of values in a report. No other messages may use the tag.
   Reports(std::shared_ptr<const Communicator> comm, int tag, std::size_t count);
 
-  /// Requires that none is active. mine: `count` numbers.
+  /// Begins a report with this rank's `count` values. Requires that no report is active.
   void begin(std::span<const double> mine);
-  /// Whether what was begun is here. Never waits.
+  /// Makes progress. Returns whether the report that was begun last is complete. Never waits.
   bool advance();
   std::span<const double> result() const { return numbers_; }
   void cancel() noexcept { requests_.cancel_receives(); }
 
-  /// Keeps it until it is over; nullptr does nothing. Then looks after all that are kept.
+  /// Keeps `reports` until they are complete; nullptr is allowed. Then makes progress on all kept reports.
   static void leave(std::unique_ptr<Reports> reports) noexcept;
 
  private:
@@ -42,9 +44,9 @@ class Reports {
 
   std::shared_ptr<const Communicator> comm_;
   std::vector<double> numbers_;
-  std::vector<double> sent_;  // by round; MPI reads it
-  std::vector<double> come_;  // by round
-  Requests requests_;         // of each round the receive, then the send
+  std::vector<double> sent_;  // values by round, which MPI reads
+  std::vector<double> come_;  // received values by round
+  Requests requests_;         // for each round the receive, then the send
   std::size_t round_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The functions of Plan that bind: all ranks must be about to bind the same.
+// The binding functions of Plan. They require that all ranks bind the same.
 #include "core/text/names.hpp"
 #include "exchange/plan/binder.hpp"
 #include "mpi/agree.hpp"
@@ -9,14 +9,14 @@
 
 namespace nuice::mpi {
 
-/// bind(binder), once all ranks are known to bind the same.
+/// Calls bind(binder) after checking that all ranks bind the same.
 template <typename Bind>
 Exchange Plan::Binder::bind_same(State* state, const BindCall& call, Bind&& bind) {
   if (state == nullptr) throw Error(ErrorCode::state, "the plan was freed, or moved away");
   require_running("bind()");
   State& plan = *state;
   const bool on_device = plan.member.require_same(call);
-  plan.comm = plan.tags->comm;  // another one where its tags ran out
+  plan.comm = plan.tags->comm;  // another communicator if the tags of the old one ran out
   const auto kept = plan.comm;
   return naming_dead_ranks(*kept, [&] {
     const Slice& forwards = plan.made->slice;

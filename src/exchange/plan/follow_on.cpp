@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A plan for some of the ranks of another one, as those that are left after a death. The other plan's
-// communicator may be broken; only its group is looked at.
+// Makes a plan for some of the ranks of another plan, such as the ranks that are left after a death. The
+// other plan's communicator may be broken; only its group is used.
 #include <array>
 #include <numeric>
 #include <string>
@@ -23,7 +23,7 @@ class Group {
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
   ~Group() { MPI_Group_free(&group_); }
-  /// The numbers of all its ranks in another group; MPI_UNDEFINED where one is not there.
+  /// Returns the numbers of all its ranks in another group; MPI_UNDEFINED if a rank is not in it.
   std::vector<Rank> numbers_in(const Group& other) const {
     int size = 0;
     must(MPI_Group_size(group_, &size), "MPI_Group_size");
@@ -39,7 +39,7 @@ class Group {
   MPI_Group group_ = MPI_GROUP_NULL;
 };
 
-/// Those that are in the new communicator, by their numbers there.
+/// Returns the partners that are in the new communicator, by their ranks there.
 std::vector<Partner> left_of(std::span<const Partner> partners, const std::vector<Rank>& new_numbers) {
   std::vector<Partner> left;
   for (const auto& [rank, bytes] : partners)
@@ -48,7 +48,7 @@ std::vector<Partner> left_of(std::span<const Partner> partners, const std::vecto
   return left;
 }
 
-/// What option hosts says of the new ranks. A single number would be that of ranks on a host.
+/// Returns option hosts for the new ranks. A single number would mean ranks per host.
 std::string hosts_of(const std::vector<Rank>& old_numbers, const Hosts& hosts) {
   if (old_numbers.size() == 1) return "1";
   std::string text;
@@ -56,7 +56,7 @@ std::string hosts_of(const std::vector<Rank>& old_numbers, const Hosts& hosts) {
   return text;
 }
 
-/// Collective.
+/// Collective. Throws Error mismatch unless all ranks follow on the same plan.
 void require_same_plan(const Communicator& comm, std::int64_t number) {
   std::array<std::int64_t, 2> least = {number, -number};
   all_reduce(comm, MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_INT64_T, MPI_MIN);

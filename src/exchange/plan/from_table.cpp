@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plans for schedules that others made. The ranks' tables are put together to the whole schedule again: the
-// senders' halves make it, nuice::check() judges it (also every hop of what is forwarded), and cutting it
-// again must give the receivers' halves.
+// Makes plans from schedules of other origin. The senders' halves of all ranks' tables are put together to a
+// schedule, which nuice::check() checks, with every hop of forwarded messages. Slicing it again must give the
+// receivers' halves.
 #include <algorithm>
 #include <string>
 #include <tuple>
@@ -29,7 +29,7 @@ void check_partners(const std::vector<Partner>& partners, Rank rank, const std::
                " by ascending rank, with more than 0 bytes each");
 }
 
-/// That the parts of each transfer are in the table, add up to it, and need no offset.
+/// Requires that the parts of each transfer are in the table, add up to it, and need no offset.
 void check_parts(const PhaseTable& table) {
   const auto fits = [&](PartRange range, Bytes bytes, Bytes offset) {
     if (range.count == 0) return true;
@@ -47,7 +47,7 @@ void check_parts(const PhaseTable& table) {
                  std::to_string(entry.phase) + " that do not add up to their transfer");
 }
 
-/// What can be said of a table without the others.
+/// Checks what can be checked without the tables of other ranks.
 void check_table(const Communicator& comm, const PhaseTable& table) {
   const std::string who = "the table of rank " + std::to_string(comm.rank());
   if (table.rank != comm.rank() || table.num_ranks != comm.num_ranks())
@@ -63,8 +63,8 @@ void check_table(const Communicator& comm, const PhaseTable& table) {
                std::to_string(table.num_phases));
 }
 
-// A piece of a send as it is gathered: the sender is known by the place. A send of several pieces is as many
-// records, the first of which says how many.
+// The fields of a gathered record. A record is a piece of a send, and its position says which rank sends it.
+// A send of several pieces has as many records; the first one has their number.
 enum PieceField {
   field_phase,
   field_dst,
@@ -102,12 +102,12 @@ Piece piece_of(const CommMatrix& matrix, Rank sender, std::span<const std::int64
                        : std::nullopt;
   if (!id)
     fail_table("phase " + std::to_string(record[field_phase]) + ", " + pair_name(sender, dst) +
-               ": a send of no message");
+               ": the send belongs to no message");
   return {*id, record[field_offset], record[field_bytes]};
 }
 
-/// The schedule of which all ranks gave their sends. Inside a phase the order is that of the ranks, then that
-/// of each rank's table.
+/// Returns the schedule that consists of all ranks' sends. Within a phase the order is that of the ranks,
+/// then of each rank's table.
 Schedule assemble(const CommMatrix& matrix, const Gathered& sends) {
   struct Send {
     Rank src;
@@ -160,8 +160,8 @@ struct Receive {
   }
 };
 
-/// Sorted by phase and source; those of one source in one phase keep their order, in which they will be
-/// matched.
+/// Returns the receives by phase and source. Receives from one source in one phase keep their order, in which
+/// they will be matched.
 std::vector<Receive> receives_of(const PhaseTable& table) {
   std::vector<Receive> receives;
   for (const PhaseEntry& entry : table.entries)
@@ -218,7 +218,7 @@ void Plan::Planner::take_table(MPI_Comm parent, const PhaseTable& given, const P
   become_member(parent, wanted.watchdog_s);
   PlanOptions options = agree_on_options(wanted);
   if (options.executor == auto_name) options.executor = default_executor;
-  if (options.scheduler == auto_name) options.scheduler = "rs_n";  // a name, and what follow() plans by
+  if (options.scheduler == auto_name) options.scheduler = "rs_n";  // a name, by which follow() plans
   if (options.planning == Planning::distributed) {
     all_or_none(*comm, [&] {
       check_table(*comm, given);
@@ -230,7 +230,7 @@ void Plan::Planner::take_table(MPI_Comm parent, const PhaseTable& given, const P
     return;
   }
   find_hosts(options);
-  info.combined = false;  // it is as the table is
+  info.combined = false;  // the table alone determines the exchange
   std::vector<std::int64_t> my_sends;
   all_or_none(*comm, [&] {
     check_table(*comm, given);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Planning for hosts with several ranks: which ranks share one.
+// Finds which ranks share a host, for planning.
 // Cost: two allgathers of some bytes, and a small allreduce.
 #include <algorithm>
 
@@ -25,7 +25,7 @@ void Plan::Planner::find_hosts(const PlanOptions& options) {
     shares_ports = hosts->any_shared();
     if (shares_ports) view.near = hosts->ranks_beside(comm->rank());
   });
-  // A named network determines the ports. On one host there are none.
+  // A named network determines the ports. A single host has no ports.
   const bool has_no_ports = !options.topology.empty() || info.num_hosts == 1;
   if (is_asked && has_no_ports && !options.combine) hosts.reset();
 }

@@ -15,7 +15,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// By destination, those with bytes.
+/// Returns the sizes of the listed parts with bytes, by destination.
 std::map<Rank, std::vector<Bytes>> parts_of(std::span<const Partner> listed) {
   std::map<Rank, std::vector<Bytes>> parts;
   for (const auto& [rank, bytes] : listed)

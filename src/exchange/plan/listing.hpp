@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Partners that a rank lists more than once, as both neighbours of a periodic grid that is two ranks wide. They are planned as one
-// message and bound part by part: its parts are contiguous, in the sender's order.
+// Partners that a rank lists more than once, such as both neighbours on a periodic grid that is two ranks
+// wide. They are planned as one message and bound part by part. The parts are contiguous, in the sender's
+// order.
 #pragma once
 
 #include <span>
@@ -11,14 +12,17 @@
 
 namespace nuice::mpi {
 
-/// Each partner once, with the sum of its bytes, where it stands first. Throws Error limit for a sum above max_bytes.
+/// Returns each partner once, at its first place, with the sum of its bytes. Throws Error limit if a sum
+/// exceeds max_bytes.
 std::vector<Partner> merged(Rank rank, std::span<const Partner> listed);
 
-/// Collective. The bytes that a rank needs at most to tell another what it has listed for it: 0 where no rank lists one twice.
+/// Collective. Returns the maximum size of a message that tells a rank how another rank lists it; 0 if no
+/// rank lists a partner twice.
 std::size_t most_listing_bytes(const Communicator& comm, std::span<const Partner> listed);
 
-/// Collective. The sources as their ranks have listed this one, by ascending rank, without empty ones. most_bytes: not 0. sources:
-/// each once. O(own messages + log ranks).
+/// Collective. Returns the sources as their ranks have listed this rank, by ascending rank, without empty
+/// messages. sources: each source once. most_bytes: most_listing_bytes(), not 0. Cost: O(own messages + log
+/// ranks).
 std::vector<Partner> listed_sources(TagSpace& tags, std::span<const Partner> listed,
                                     std::span<const Partner> sources, std::size_t most_bytes);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of plan options, and what follows from it. An option is a member of PlanOptions and a row here.
+// The table of plan options, and the functions that use it. An option is a member of PlanOptions and an entry
+// here.
 #include "exchange/plan/options.hpp"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ using O = PlanOptions;
 
 constexpr std::array<std::string_view, 2> effort_names = {"estimate", "learn"};
 constexpr std::array<std::string_view, 2> planning_names = {"everywhere", "distributed"};
-// NUICE_TRACE=1 is meant as a switch, and would write a folder named 1.
+// These words are refused as folders: NUICE_TRACE=1 is meant as a switch, and would make a folder named 1.
 constexpr std::array<std::string_view, 8> switch_words = {"0",   "1",  "on",   "off",
                                                           "yes", "no", "true", "false"};
 constexpr std::array<std::string_view, 3> device_names = {"auto", "direct", "staged"};
@@ -117,7 +118,7 @@ std::span<const PlanOptionName> plan_option_names() {
 
 namespace {
 
-/// $NUICE_OPTIONS, with what $NUICE_TRACE stands for.
+/// Returns $NUICE_OPTIONS and the option that $NUICE_TRACE stands for.
 std::string environment_text() {
   const char* const options = std::getenv("NUICE_OPTIONS");
   const char* const trace = std::getenv("NUICE_TRACE");

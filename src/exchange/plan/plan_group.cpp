@@ -14,14 +14,14 @@
 namespace nuice::mpi {
 namespace {
 
-/// What hangs on the user's communicator.
+/// The attribute of the user's communicator.
 using Holder = std::shared_ptr<PlanGroup>;
 
 constexpr std::array form_names = {"buffers", "array", "fields", "none", "halo", "follow", "messages"};
 constexpr std::int64_t refused = -1;  // no code of a call is negative
 constexpr auto num_calls = static_cast<std::int64_t>(2 * form_names.size());
 
-/// What a rank is about to do, as a number.
+/// Returns a number for the call that a rank is about to make.
 std::int64_t code_of(const PendingCall& pending) {
   if (pending.refusal != nullptr) return refused;
   const auto form = static_cast<std::int64_t>(pending.call.form);

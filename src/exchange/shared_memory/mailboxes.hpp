@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mailboxes in memory that the ranks of a host share: one for each message between two of them, with a few slots.
+// Mailboxes in memory that the ranks of a host share. Each message between two ranks has a mailbox with a few
+// slots.
 //
-// Exchanges are numbered from 1 on. Exchange k uses slot k mod slots of every box, and the slot says k once the message is in it. A
-// slot is written again when its reader has finished the exchange before in it, so a rank may be some exchanges ahead of another.
+// Exchanges are numbered from 1. Exchange k uses slot k mod num_slots of every mailbox. The slot's number
+// becomes k once the message is in it. A slot is overwritten only after its reader has finished the exchange
+// that used it before, so a rank may be some exchanges ahead of another.
 #pragma once
 
 #include <atomic>
@@ -17,17 +19,18 @@ namespace nuice::mpi {
 
 using Number = std::uint32_t;
 
-/// One is read while the next is written.
+/// The minimum number of slots: one is read while the next is written.
 inline constexpr Number least_slots = 2;
 
-/// Whether a counter has come to `number`, which may be close behind it or before: they wrap around.
+/// Whether a counter has reached `number`. Counters wrap around, so counter and number must be close to each
+/// other.
 inline bool has_reached(const std::atomic<Number>& counter, Number number) {
   return static_cast<std::int32_t>(counter.load(std::memory_order_acquire) - number) >= 0;
 }
 
-/// Of a rank.
+/// The counter of a rank that reads.
 struct alignas(cache_line_bytes) ReaderLine {
-  std::atomic<Number> finished;  ///< It has read all of this exchange.
+  std::atomic<Number> finished;  ///< The last exchange of which the rank has read all messages.
 };
 
 /// The number comes first, so that a short message and its number are one cache line.
@@ -36,7 +39,7 @@ struct Slot {
   alignas(8) std::byte message[1];
 };
 
-/// In zeroed memory.
+/// A mailbox in zeroed memory.
 struct Mailbox {
   std::byte* memory;
   std::size_t slot_bytes;
@@ -45,7 +48,8 @@ struct Mailbox {
   Slot& slot(Number number) const {
     return *reinterpret_cast<Slot*>(memory + (number & (num_slots - 1)) * slot_bytes);
   }
-  /// A multiple of a cache line; of shorter messages several share one, which then passes from core to core only once for them.
+  /// The size of a slot. Long messages get whole cache lines. Slots of short messages share a cache line,
+  /// which then passes from core to core only once for all of them.
   static std::size_t slot_bytes_for(Bytes message_bytes) {
     const std::size_t bytes = offsetof(Slot, message) + static_cast<std::size_t>(message_bytes);
     const std::size_t unit = bytes <= cache_line_bytes / 2 ? cache_line_bytes / 4 : cache_line_bytes;

@@ -16,16 +16,18 @@
 namespace nuice::mpi {
 namespace {
 
-/// A writer looks at its reader's counter once in this number of exchanges: 1/16 of a cache line passed per exchange.
+/// A writer reads its reader's counter once in this number of exchanges, so 1/16 of a cache line is passed
+/// per exchange.
 constexpr Number most_slots = 16;
-/// More slots let a rank run ahead, which is worth less memory than this: 16 slots for 4 messages of 4 KiB
-/// (docs/adr/0043).
+/// More slots let a rank run further ahead. They are used only up to this much memory: 16 slots for 4
+/// messages of 4 KiB (docs/adr/0043).
 constexpr std::size_t ample_bytes_per_rank = 256 * 1024;
-/// More than this is left to MPI, which copies large messages without memory of its own: least_slots for 128
-/// messages of 64 KiB, the largest that go through memory (PlanOptions::sharing).
+/// Above this much memory MPI carries all messages, because it copies large messages without additional
+/// memory. It holds 128 messages of 64 KiB, the largest that use shared memory by default, with least_slots
+/// slots each.
 constexpr std::size_t most_bytes_per_rank = std::size_t{least_slots} * 128 * 65536;
 
-/// What a rank tells the others of its host.
+/// What a rank reports about a message to the other ranks of its host.
 struct Sent {
   Rank dst;
   Bytes bytes;
@@ -37,7 +39,7 @@ std::vector<Sent> sent_by(const std::vector<std::byte>& told) {
   return all;
 }
 
-/// The boxes of all ranks of the host, contiguous: by sender, and then by destination.
+/// The mailboxes of all ranks of the host. They are contiguous, ordered by sender and then by destination.
 class HostBoxes {
  public:
   HostBoxes(std::span<const Rank> near, const std::vector<std::vector<std::byte>>& told)
@@ -55,7 +57,7 @@ class HostBoxes {
   bool is_too_much() const { return memory_bytes() > near_.size() * most_bytes_per_rank; }
   std::size_t memory_bytes() const { return slot_bytes_ == 0 ? 0 : begin_ + num_slots_ * slot_bytes_; }
 
-  /// Those of this rank.
+  /// Adds the mailboxes of this rank's messages to `parts`.
   void put(Rank rank, const WholeMessages& mine, NearParts& parts) const {
     std::size_t begin = begin_;
     for (std::size_t i = 0; i < all_.size(); ++i) {
@@ -95,11 +97,11 @@ class HostBoxes {
   std::span<const Rank> near_;
   std::vector<std::vector<Sent>> all_;  // by rank of the host
   std::size_t begin_;
-  std::size_t slot_bytes_ = 0;  // of one slot of every box
+  std::size_t slot_bytes_ = 0;  // the sum of one slot of every mailbox
   Number num_slots_ = least_slots;
 };
 
-/// What this rank will use of the memory.
+/// Touches the memory that this rank will use.
 void touch(const NearParts& parts, std::size_t num_near) {
   parts.memory.touch(0, num_near * sizeof(ReaderLine));
   for (const auto* places : {&parts.sends, &parts.receives})
@@ -146,8 +148,8 @@ Decoration find_near_messages(const std::shared_ptr<const Communicator>& comm, i
   int missing = is_missing ? comm->num_ranks() - comm->rank() : 0;
   all_reduce(*comm, MPI_IN_PLACE, &missing, 1, MPI_INT, MPI_MAX);
   if (missing > 0) {
-    found.says = "none: the host of " + rank_name(comm->num_ranks() - missing) +
-                 " has no memory for them that its ranks can share";
+    found.says =
+        "none: the ranks of the host of " + rank_name(comm->num_ranks() - missing) + " cannot share memory";
     return found;
   }
   if (parts.memory.data() != nullptr) touch(parts, near.size());

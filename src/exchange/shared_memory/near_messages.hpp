@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which messages of a bound plan stay on their host and are short enough for its ranks' shared memory, and where they lie there.
+// Finds the messages of a bound plan that stay on their host and are short enough for shared memory, and
+// assigns places to them.
 #pragma once
 
 #include <memory>
@@ -13,33 +14,34 @@
 
 namespace nuice::mpi {
 
-/// A message of this rank's, in the memory of its host.
+/// A message of this rank in its host's shared memory.
 struct NearPlace {
   Rank partner;
-  std::size_t partner_index;  ///< Among the ranks of the host.
+  std::size_t partner_index;  ///< The partner's index among the ranks of the host.
   Bytes bytes;
-  std::size_t begin;  ///< Of its mailbox.
+  std::size_t begin;  ///< The offset of its mailbox.
 };
 
-/// What this rank's part of an exchange needs of it.
+/// The parts of a NearRun, which bind() makes.
 struct NearParts : Decorator {
   std::shared_ptr<const Communicator> comm;
-  int tag = 0;  ///< Of comm: no message ever has it.
+  int tag = 0;  ///< A tag of comm that no message uses.
   TableElements elements;
   std::vector<NearPlace> sends;
   std::vector<NearPlace> receives;
-  std::size_t index = 0;  ///< Of this rank among the ranks of the host.
+  std::size_t index = 0;  ///< The index of this rank among the ranks of the host.
   Number num_slots = 2;
-  bool is_oversubscribed = false;  ///< Ranks of the host outnumber its cores.
+  bool is_oversubscribed = false;  ///< Whether the ranks of the host outnumber its cores.
   SharedSegment memory;
 
   std::unique_ptr<Run> around(std::unique_ptr<Run> others, Rank rank, Arrivals& arrivals) override;
 };
 
-/// Collective over comm. near: the ranks of this rank's host, ascending. Messages between them of at most largest_bytes are taken. Where
-/// some host cannot share memory, none is. Requires a table that forwards nothing. Throws Error, the same on all ranks: limit where a
-/// rank has no memory, mismatch where the two ends of a message have different bytes.
-/// Memory of a host: each message 2 to 16 times, more than twice only up to 256 KiB for each of its ranks.
+/// Collective over comm. Takes the messages of at most largest_bytes between ranks of a host. near: the ranks
+/// of this rank's host, ascending. If any host cannot share memory, no message is taken. Requires a table
+/// without forwarding. Throws the same Error on all ranks: limit if a rank is out of memory, mismatch if the
+/// two ends of a message have different sizes.
+/// Memory of a host: each message 2 to 16 times, more than twice only up to 256 KiB per rank.
 Decoration find_near_messages(const std::shared_ptr<const Communicator>& comm, int tag,
                               std::span<const Rank> near, Bytes largest_bytes, const PhaseTable& table,
                               const Layout& layout);

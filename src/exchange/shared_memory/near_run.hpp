@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Short messages between ranks of a host go through mailboxes in memory that they share, without MPI: one copy in, one copy out.
-// What is larger, or leaves the host, travels at the same time, by the executor of the plan.
+// Carries short messages between ranks of a host through mailboxes in shared memory, without MPI. A message
+// is copied in once and out once. The plan's executor carries larger messages and messages to other hosts at
+// the same time.
 //
-//   start:    write all; the other executor starts
-//   advance:  read what has come; see whether there is room for the next exchange; the other executor goes on
+//   start:    write all messages; start the other executor
+//   advance:  read what has arrived; check for room for the next exchange; advance the other executor
 //
-// An exchange is not over before there is room to write the next one. So start() never waits: a rank that has started and is busy with
-// something else, as a receive of the program's, keeps no rank waiting.
+// An exchange ends only when there is room to write the next one. So start() never waits. A rank that has
+// started and then does something else, such as a receive of the program, delays no other rank.
 //
-// Why no rank waits forever: reading exchange k waits for start() of its writers, and room for k + 1 for the readers of k + 1 - slots,
-// which is before k. So when all ranks have started k, all is written, all is read, and there is room.
+// Why no rank waits forever: reading exchange k waits for start() on its writers. Room for exchange k + 1
+// requires that readers have finished exchange k + 1 - slots, which is before k. So when all ranks have
+// started k, all messages are written, all are read, and there is room.
 //
-// Cost of a message: its bytes twice, and one cache line that passes from one core to another. A reader says once an exchange that it
-// has finished, and writers look at that once in as many exchanges as a box has slots.
+// Cost of a message: two copies, and one cache line that passes from one core to another. A reader publishes
+// once per exchange that it has finished. A writer reads this counter once in as many exchanges as a mailbox
+// has slots.
 #pragma once
 
 #include <memory>
@@ -27,7 +30,7 @@ namespace nuice::mpi {
 
 class NearRun : public OuterRun {
  public:
-  /// others: what carries out the rest; null: there is none. Not collective.
+  /// Not collective. others: the run of the other messages; null if there are none.
   NearRun(NearParts parts, Arrivals& arrivals, std::unique_ptr<Run> others);
 
  private:
@@ -38,10 +41,10 @@ class NearRun : public OuterRun {
   };
   struct Outgoing : Message {
     const ReaderLine* reader;
-    Number finished = 0;  // of its exchanges, when this rank last looked
+    Number finished = 0;  // the reader's counter when this rank last read it
   };
   struct Incoming : Message {
-    std::size_t source;  // in the arrivals
+    std::size_t source;  // index in the arrivals
   };
 
   ReaderLine& line_of(std::size_t index) const {
@@ -63,11 +66,12 @@ class NearRun : public OuterRun {
   NearParts parts_;
   std::vector<Outgoing> outgoing_;
   std::vector<Incoming> incoming_;
-  std::vector<std::uint32_t> unread_;  // in any order; the first num_unread_ are still to come
+  std::vector<std::uint32_t> unread_;  // indices of messages; the first num_unread_ are still to come
 
-  // of the running exchange
+  // State of the running exchange.
   Number number_ = 0;
-  std::size_t num_with_room_ = 0;  // for the next exchange, of outgoing_ from the first on
+  // how many of outgoing_, from the first on, have room for the next exchange
+  std::size_t num_with_room_ = 0;
   std::size_t num_unread_ = 0;
 };
 

@@ -29,7 +29,7 @@ DeviceRun::DeviceRun(DeviceParts parts, std::span<const Partner> sources, Rank s
 }
 
 DeviceRun::~DeviceRun() {
-  if (is_given_up_) {  // MPI may still write what other ranks have sent
+  if (is_given_up_) {  // MPI may still write messages of other ranks
     struct Left {
       std::unique_ptr<Exchange::State> inner;
       DeviceParts parts;
@@ -44,7 +44,7 @@ DeviceRun::~DeviceRun() {
     fills_.await_all();
     if (drains_.last() != nullptr) drains_.last()->wait();
   } catch (...) {
-    // The device is lost, and with it what it was doing.
+    // The device is lost, so nothing runs on it any more.
   }
 }
 
@@ -61,19 +61,21 @@ void DeviceRun::start() {
     return;
   }
   const device::Current current(parts_.at);
-  drains_.are_over(true);  // what the exchange before has left to a stream
+  drains_.are_over(true);  // drains that the previous exchange has left to a stream
   begin_on_streams();
   fills_.begin();
   if (parts_.drains_last) fills_.precede(drains_.stream());
   const bool pieces_wait = inner_->run && inner_->run->awaits_copies();
-  // The first chunk leaves at once, as the program may compute from here on; later ones while others travel.
+  // The first chunk is sent at once, because the program may compute from here on. Later chunks are filled
+  // while others travel.
   fills_.await(pieces_wait ? std::min(parts_.chunk_bytes, parts_.sends.bytes()) : parts_.sends.bytes());
   fills_.await(std::min(parts_.start_end, parts_.sends.bytes()));
   inner_->start();
   finish_self();
 }
 
-/// What the program has begun comes first, whatever our streams do; an MPI that reads its memory knows of no stream at all.
+/// Makes the run's streams wait for the work that the program has begun. An MPI that reads device memory
+/// knows no streams, so then this function waits, too.
 void DeviceRun::begin_on_streams() {
   begun_.record(use_.start);
   fills_.stream().wait_for(begun_.get());
@@ -88,7 +90,7 @@ void DeviceRun::copy_self() {
   if (!parts_.self.empty()) self_copied_.record(stream.get());
 }
 
-/// It is here when start() returns, as is that of an exchange of the host's memory.
+/// Completes the message of this rank to itself before start() returns, as an exchange of host memory does.
 void DeviceRun::finish_self() {
   if (parts_.self_waits) {
     fills_.precede(drains_.stream());
@@ -113,13 +115,13 @@ bool DeviceRun::is_filled(const Block& sent) {
 
 void DeviceRun::land(const Block& received) { drains_.land(received); }
 
-/// A message is here as a whole.
+/// Takes a message that has arrived as a whole.
 void DeviceRun::take(const Arrival& arrival) {
   ++num_events_;
   const Rank source = arrival.source.rank;
   if (source == rank_) return;
   const std::int64_t drain = drains_.take(arrival.index);
-  // A rank that is listed several times stands for one message, whose parts arrive back to back.
+  // A rank that is listed several times has one message, whose parts arrive back to back.
   if (std::exchange(last_source_, source) == source) return;
   waiting_.push_back({arrivals_.index_of(source), drain});
 }
@@ -133,8 +135,8 @@ void DeviceRun::hand_over() {
   }
 }
 
-/// What the other exchange has for this rank now. Returns whether there was something. Many messages are drained as one, but not where
-/// somebody waits for single ones.
+/// Takes what the inner exchange has for this rank now. Returns whether there was something. Many messages
+/// are drained as one, unless the caller waits for single messages.
 bool DeviceRun::take_next(bool may_wait, bool drains_at_once) {
   const std::optional<Arrival> arrival = inner_->next(may_wait);
   drains_.drain_landed();
@@ -145,7 +147,7 @@ bool DeviceRun::take_next(bool may_wait, bool drains_at_once) {
   return arrival || inner_is_over_;
 }
 
-/// block: not before the end, or (until_arrival) when a message can be handed over.
+/// Makes progress. With block, returns at the end, or with until_arrival when a message can be handed over.
 bool DeviceRun::go_on(bool block, bool until_arrival) {
   const device::Current current(parts_.at);
   while (!inner_is_over_) {
@@ -159,7 +161,7 @@ bool DeviceRun::go_on(bool block, bool until_arrival) {
     std::this_thread::yield();
   }
   if (drains_.any() && use_.has_wait && !until_arrival && drains_.last() != nullptr) {
-    // Only the stream waits: what it is given from now on finds the data.
+    // Only the stream waits: work that it is given from now on finds the data.
     must(parts_.at.driver->api.stream_wait_event(use_.wait, drains_.last()->get(), 0), *parts_.at.driver,
          "let a stream wait");
     return true;
@@ -181,7 +183,7 @@ void DeviceRun::cancel() noexcept {
   is_given_up_ = true;
   if (inner_->run) inner_->run->cancel();
   if (!parts_.at.is_on_device()) return;
-  try {  // the user's memory is the user's again
+  try {  // afterwards nothing uses the user's memory
     const device::Current current(parts_.at);
     for (const device::Stream* const stream : {&fills_.stream(), &drains_.stream()}) {
       begun_.record(stream->get());

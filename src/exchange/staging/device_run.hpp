@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An exchange of memory on a device, made of one that MPI can carry out:
+// Carries out an exchange of device memory by an inner exchange that MPI can carry out:
 //
-//   staged   between copies in pinned memory of the host: the device fills and drains them, in chunks, while others travel
-//   direct   on the device's memory itself, by an MPI that reads and writes it
+//   staged   the inner exchange uses mirrors in pinned host memory; the device fills and drains them in
+//            chunks
+//   direct   the inner exchange uses the device memory itself, which MPI reads and writes
 //
-//   start:    the device fills what is sent, in the order of sending; the other exchange starts, and sends what is filled (Copies)
-//   advance:  what has come is drained; over when the other exchange is, and the device has drained all
+//   start:    the device fills the send mirror in the order of sending; the inner exchange starts, and
+//             sends what is filled (Copies)
+//   advance:  data that has arrived is drained; the exchange is over when the inner exchange is over and the
+//             device has drained everything
 //
-// It is a run of the exchange that the user has, and owns the one that it is made of. A rank of such an exchange that has no
-// memory on a device has such a run, too, with nothing to fill or drain.
+// It is the run of the user's exchange, and owns the inner exchange. If any rank of an exchange uses device
+// memory, all ranks have such a run. On ranks without device memory it has nothing to fill or drain.
 //
-// Streams: all waits for what the program had put on its stream before start(); what the program puts on a stream after wait() finds
-// the data. Two streams of our own, so that both directions of the bus are busy.
+// Streams: the run waits for the work that the program put on its stream before start(). Work that the
+// program puts on a stream after wait() finds the data. The run has two streams of its own, so that both
+// directions of the bus are busy.
 #pragma once
 
 #include <memory>
@@ -33,35 +37,37 @@ struct DeviceSelfCopy {
   std::size_t bytes;
 };
 
-/// What bind() has made.
+/// The parts of a DeviceRun, which bind() makes.
 struct DeviceParts {
-  device::Location at;  // of both sides; of a side on the host this is none of its concern
-  Mirror sends;         // no bytes: nothing is to be filled
+  device::Location at;  // the device of both sides; unused for a side in host memory
+  Mirror sends;         // without bytes if nothing is filled
   Mirror receives;
   std::vector<DeviceSelfCopy> self;
-  bool self_waits = false;   // for what is filled
-  Bytes start_end = 0;       // in `sends`: the other exchange starts when all before is filled
-  bool drains_last = false;  // not before all is filled
+  bool self_waits = false;   // whether `self` is copied after the send mirror is filled
+  Bytes start_end = 0;       // in `sends`: the inner exchange starts when all bytes before it are filled
+  bool drains_last = false;  // whether drains begin only when everything is filled
   Bytes chunk_bytes = 0;
-  std::vector<char> drains_self =
-      {};                     // of partners to receive from: this rank, and the other exchange copies
-  bool reads_device = false;  // MPI does
-  std::string says;           // for ExchangeInfo::device
+  // Flags by source: set for this rank, if the inner exchange copies its message to itself.
+  std::vector<char> drains_self = {};
+  bool reads_device = false;  // whether MPI reads device memory
+  std::string says;           // the text of ExchangeInfo::device
 };
 
 class DeviceRun : public Run, public Copies {
  public:
-  /// Not collective. sources: of the exchange, each once; what `self` sends itself is handed over by others. arrivals: of the exchange that
-  /// the user has. use, faults: outlive this; null: errors stay this rank's.
+  /// Not collective. sources: each source of the exchange once. The caller hands over the message of `self`
+  /// to itself. arrivals: of the user's exchange. use and faults must outlive this run. If faults is null,
+  /// errors stay on this rank.
   DeviceRun(DeviceParts parts, std::span<const Partner> sources, Rank self, Arrivals& arrivals,
             const StreamUse& use, Faults* faults = nullptr);
   ~DeviceRun() override;
-  /// The other exchange, bound to the mirrors, which may tell this of its pieces. Once, before all others.
+  /// Sets the inner exchange, which is bound to the mirrors and may report its pieces to this run. Call it
+  /// once, before all other functions.
   void carry_out_by(std::unique_ptr<Exchange::State> inner);
   const Mirror& sends() const { return parts_.sends; }
   const Mirror& receives() const { return parts_.receives; }
   bool has_mirrors() const { return fills_.any() || drains_.any(); }
-  /// Whether the device copies the message to itself, and the other exchange must not.
+  /// Whether the device copies the message of this rank to itself, so that the inner exchange must not.
   bool copies_self() const { return !parts_.self.empty(); }
 
   // Run
@@ -82,8 +88,8 @@ class DeviceRun : public Run, public Copies {
 
  private:
   struct HandOver {
-    std::size_t source;  // in the arrivals
-    std::int64_t drain;  // the number of the one that it waits for
+    std::size_t source;  // index in the arrivals
+    std::int64_t drain;  // the number of the drain for which it waits
   };
 
   void begin_on_streams();
@@ -104,12 +110,12 @@ class DeviceRun : public Run, public Copies {
   Drains drains_;
   device::Event begun_;
   device::Event self_copied_;
-  std::unique_ptr<Exchange::State> inner_;  // destroyed before what it sends from
+  std::unique_ptr<Exchange::State> inner_;  // destroyed before the memory that it sends
 
-  // of the running exchange
+  // State of the running exchange.
   bool inner_is_over_ = true;
   Rank last_source_ = no_rank;
-  std::vector<HandOver> waiting_;  // in the order of drains
+  std::vector<HandOver> waiting_;  // messages to hand over, in the order of drains
   std::size_t num_handed_over_ = 0;
   unsigned num_misses_ = 0;  // looks that found nothing
   std::int64_t num_events_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The copies that drain the mirror of what has come to where it belongs, on a stream of their own. Pieces of
-// a large message are drained before the rest is here; of other messages as many as have come are one copy.
+// The copies that drain the receive mirror to the user's memory, on their own stream. Pieces of a large
+// message are drained before the rest has arrived. All other messages that have arrived are drained as one
+// copy.
 #pragma once
 
 #include <cstdint>
@@ -14,41 +15,42 @@ namespace nuice::mpi {
 
 class Drains {
  public:
-  /// receives: outlives this; without bytes nothing is drained.
+  /// receives must outlive this object; if it has no bytes, nothing is drained.
   Drains(const device::Location& at, const Mirror& receives, Bytes chunk_bytes);
 
   bool any() const { return receives_.bytes() > 0; }
   const device::Stream& stream() const { return stream_; }
   void begin();
-  /// MPI has put it there.
+  /// Records that MPI has written this block into the mirror.
   void land(const Block& received);
-  /// What one call of MPI has brought of a message is one copy.
+  /// Drains the pieces of large messages that the last call of MPI has brought, with one copy per message.
   void drain_landed();
-  /// A message is here as a whole. Returns the number of the drain that it waits for.
+  /// Records that a message has arrived as a whole. Returns the number of the drain for which it waits.
   std::int64_t take(std::size_t partner);
   bool has_taken() const { return has_taken_; }
   Bytes pending_bytes() const { return pending_bytes_; }
-  /// The messages taken; contiguous bytes as one copy.
+  /// Drains the messages recorded by take(); contiguous bytes are one copy.
   void drain_taken();
-  /// Whether all that was begun is over. block: it is.
+  /// Whether all drains that were begun are over. With block, waits until they are.
   bool are_over(bool block);
-  /// are_over() has seen the end of a drain with that number.
+  /// Whether are_over() has seen the end of the drain with this number.
   bool is_known_over(std::int64_t number) const { return number <= num_over_; }
-  /// Of the last drain ever; null where there was none.
+  /// The event of the last drain ever; null if there was none.
   const device::Event* last() const { return num_begun_ == 0 ? nullptr : &event_of(num_begun_); }
 
  private:
-  /// Active at a time, an event each; the oldest is waited for. That number of chunks of 256 KiB is on a bus of
-  /// 50 GB/s for 84 us, longer than a rank with a core of its own is away from it (looks_before_yield).
+  /// The maximum number of active drains, with an event each; beyond it, the oldest is waited for. This
+  /// number of chunks of 256 KiB takes 84 us on a bus of 50 GB/s. That is longer than a rank with its own
+  /// core leaves the drains unattended (looks_before_yield).
   static constexpr std::int64_t num_events = 16;
-  /// A message that is here, or a part of it, and is drained with the next ones.
+  /// A message that has arrived, or the rest of one, which is drained with the next messages.
   struct Pending {
     Bytes begin;
     Bytes end;
   };
   struct Landing {
-    Bytes come = 0;          // in one piece from the begin
-    Bytes drained = 0;       // likewise
+    Bytes come = 0;          // contiguous bytes from the begin that have arrived
+    Bytes drained = 0;       // contiguous bytes from the begin that are drained
     bool is_listed = false;  // in landed_
   };
   const device::Event& event_of(std::int64_t number) const {
@@ -59,16 +61,16 @@ class Drains {
   Bytes chunk_bytes_;
   device::Stream stream_;
   std::vector<device::Event> events_;           // cyclic
-  std::vector<std::size_t> ranges_of_partner_;  // indices, by partner
-  std::int64_t num_begun_ = 0;                  // drains, ever
-  std::int64_t num_over_ = 0;                   // that are known to be
+  std::vector<std::size_t> ranges_of_partner_;  // indices of ranges, by partner
+  std::int64_t num_begun_ = 0;                  // drains that were ever begun
+  std::int64_t num_over_ = 0;                   // drains that are known to be over
 
-  // of the running exchange
+  // State of the running exchange.
   std::vector<Landing> landings_;    // by range
-  std::vector<std::size_t> landed_;  // ranges of which pieces have come in the last call of MPI
+  std::vector<std::size_t> landed_;  // ranges with pieces from the last call of MPI
   std::vector<Pending> pending_;
   Bytes pending_bytes_ = 0;
-  bool has_taken_ = false;  // messages since the last drain
+  bool has_taken_ = false;  // whether messages were taken since the last drain
 };
 
 }  // namespace nuice::mpi

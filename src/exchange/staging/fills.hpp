@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The copies that fill the mirror of what is sent: all are begun at the start, on a stream of their own, and
-// end in the order of sending.
+// The copies that fill the send mirror. All are begun at the start, on their own stream, and end in the order
+// of sending.
 #pragma once
 
 #include <vector>
@@ -12,16 +12,16 @@ namespace nuice::mpi {
 
 class Fills {
  public:
-  /// sends: outlives this; without bytes there are no copies.
+  /// sends must outlive this object; if it has no bytes, there are no copies.
   Fills(const device::Location& at, const Mirror& sends, Bytes chunk_bytes);
 
   bool any() const { return !filled_.empty(); }
   const device::Stream& stream() const { return stream_; }
   void begin();
-  /// Until all before `end` in the mirror is filled.
+  /// Waits until all bytes before `end` in the mirror are filled.
   void await(Bytes end);
   bool is_filled(Bytes end);
-  /// What another stream is given from now on comes after the last copy.
+  /// Makes work that `other` is given from now on wait for the last copy.
   void precede(const device::Stream& other) const;
   void await_all() const;
 
@@ -30,8 +30,8 @@ class Fills {
 
   const Mirror& sends_;
   device::Stream stream_;
-  std::vector<Bytes> ends_;            // of copies, ascending
-  std::vector<device::Event> filled_;  // by copy
+  std::vector<Bytes> ends_;            // ends of the copies, ascending
+  std::vector<device::Event> filled_;  // events by copy
   std::size_t num_filled_ = 0;         // copies that are known to be over
 };
 

@@ -18,7 +18,7 @@ Function* find(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
 }
 
-/// Open MPI's.
+/// Asks Open MPI.
 std::optional<GpuAwareness> ask_open_mpi(bool is_hip) {
   const char* const name = is_hip ? "MPIX_Query_rocm_support" : "MPIX_Query_cuda_support";
   auto* const query = find<int()>(name);
@@ -27,7 +27,7 @@ std::optional<GpuAwareness> ask_open_mpi(bool is_hip) {
   return GpuAwareness{is_aware, std::string(name) + (is_aware ? " says yes" : " says no")};
 }
 
-/// MPICH's. The numbers are those of its mpi.h.
+/// Asks MPICH. The numbers are those of its mpi.h.
 std::optional<GpuAwareness> ask_mpich(bool is_hip) {
   auto* const query = find<int(int, int*)>("MPIX_GPU_query_support");
   if (query == nullptr) return {};
@@ -37,7 +37,7 @@ std::optional<GpuAwareness> ask_mpich(bool is_hip) {
                       std::string("MPIX_GPU_query_support says ") + (is_aware != 0 ? "yes" : "no")};
 }
 
-/// MPI 4.1's memory kinds.
+/// Asks for the memory kinds of MPI 4.1.
 std::optional<GpuAwareness> ask_memory_kinds(bool is_hip) {
   MPI_Info info = MPI_INFO_NULL;
   if (MPI_Comm_get_info(any_comm(), &info) != MPI_SUCCESS || info == MPI_INFO_NULL) return {};
@@ -51,7 +51,7 @@ std::optional<GpuAwareness> ask_memory_kinds(bool is_hip) {
   return GpuAwareness{is_aware, std::string("mpi_memory_alloc_kinds is \"") + kinds.data() + "\""};
 }
 
-/// Cray's MPICH is told so by the environment.
+/// Asks the environment variable that configures Cray's MPICH.
 std::optional<GpuAwareness> ask_environment() {
   const char* const value = std::getenv("MPICH_GPU_SUPPORT_ENABLED");
   if (value == nullptr) return {};

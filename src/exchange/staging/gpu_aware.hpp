@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether this MPI reads and writes a device's memory. No MPI has one name for it: all are looked up at run time, so that one build
-// serves every MPI.
+// Finds out whether this MPI reads and writes device memory. MPIs have different functions that say so. All
+// are looked up at run time, so that one build works with every MPI.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@ namespace nuice::mpi {
 
 struct GpuAwareness {
   bool is_aware = false;
-  std::string says;  ///< By what it is known: "MPIX_Query_cuda_support says yes".
+  std::string says;  ///< How this is known, such as "MPIX_Query_cuda_support says yes".
 };
-/// vendor: "cuda" or "hip". Not collective.
+/// Not collective. vendor: "cuda" or "hip".
 GpuAwareness gpu_awareness(std::string_view vendor);
 
 }  // namespace nuice::mpi

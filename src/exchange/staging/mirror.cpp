@@ -7,9 +7,10 @@
 namespace nuice::mpi {
 namespace {
 
-/// Few messages, or large ones on average: a copy for each. Otherwise one kernel for all: on an H100 it takes 0.9 of
-/// the time of 4 copies, 0.6 of 8, and 0.1 (1 KiB) to 0.5 (64 KiB) of 64 (tools/gpu-check.sh). Larger messages are
-/// left to the copy engine, as a kernel takes the program's processors.
+/// Few messages, or messages that are large on average, are copied one by one. Otherwise one kernel copies
+/// all: on an H100 it takes 0.9 of the time of 4 copies, 0.6 of 8, and 0.1 (1 KiB) to 0.5 (64 KiB) of 64
+/// (tools/gpu-check.sh). Large messages are left to the copy engine, because a kernel occupies the program's
+/// processors.
 constexpr std::size_t few_copies = 3;
 constexpr Bytes large_copy_bytes = 65536;
 
@@ -22,7 +23,7 @@ bool wants_kernel(const DeviceItems& items) {
          bytes / count < large_copy_bytes;
 }
 
-/// Field by field: then a field's elements follow each other without a gap.
+/// Sorts by field, so that a field's elements follow each other without a gap.
 void sort_by_field(DeviceItems& items, std::span<const std::size_t> rank_of) {
   std::ranges::stable_sort(
       items, {}, [&](const DeviceItem& item) { return std::pair(item.field, rank_of[item.partner]); });
@@ -53,7 +54,7 @@ Mirror::Mirror(const device::Location& at, DeviceItems items, std::span<const st
   for (const DeviceItem& item : items) plain_bytes += item.bytes();
   if (plain_bytes > chunk_bytes)
     std::ranges::stable_sort(items, {}, [&](const DeviceItem& item) { return rank_of[item.partner]; });
-  else  // one copy for contiguous bytes
+  else  // so that contiguous bytes are one copy
     std::ranges::stable_sort(items, {}, &DeviceItem::at);
   for (const DeviceItem& item : items) {
     place(item, item.bytes() > chunk_bytes);
@@ -80,7 +81,7 @@ Mirror::Mirror(const device::Location& at, DeviceItems items, std::span<const st
   ranges_.erase(ranges_.begin() + static_cast<std::ptrdiff_t>(num_ranges), ranges_.end());
   bytes_ = with_memory;
   std::ranges::sort(addresses_);
-  // Never none: an address is needed where all is left out.
+  // At least one byte, because an address is needed even if all items are left out.
   const auto bytes = static_cast<std::size_t>(std::max<Bytes>(with_memory, 1));
   if (on_device) {
     on_device_ = device::DeviceMemory(at, bytes);
@@ -91,7 +92,7 @@ Mirror::Mirror(const device::Location& at, DeviceItems items, std::span<const st
   }
 }
 
-/// Aligned, as fields are given by elements from their begin.
+/// Places an item. Its begin is aligned, because fields are given by elements from their begin.
 void Mirror::place(const DeviceItem& item, bool is_streamed) {
   const Bytes begin = (bytes_ + item.alignment - 1) / item.alignment * item.alignment;
   addresses_.push_back({item.field, item.partner, begin});

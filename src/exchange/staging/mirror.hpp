@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A copy of one side's messages: in pinned memory of the host, from where any MPI sends them and where it puts them; or, of elements
-// with gaps, in the device's own, where they are contiguous and an MPI that reads device memory takes them.
+// A contiguous copy of one side's messages. It lies in pinned host memory, which any MPI can send and
+// receive. For elements with gaps and an MPI that reads device memory, it lies on the device.
 //
-//   [ large messages of plain bytes, in the order in which they are sent | the others, field by field ]
+//   [ large messages of plain bytes, in the order of sending | the other messages, field by field ]
 //
-// Large messages are copied by the device's copy engine; elements with gaps and many small messages by one kernel for each field.
+// The device's copy engine copies large messages. One kernel per field copies elements with gaps and many
+// small messages.
 #pragma once
 
 #include <optional>
@@ -16,36 +17,37 @@
 
 namespace nuice::mpi {
 
-/// The ends of the copies that fill a mirror of `bytes`: the first copy has a chunk, so that it can leave early; later
-/// ones up to four, as each takes some us to begin: in copies of 256 KiB an H100 reaches 0.72 of its bus's rate, so 0.90
-/// (tools/gpu-check.sh).
+/// Returns the ends of the copies that fill a mirror of `bytes`. The first copy has one chunk, so that it can
+/// be sent early. Later copies have up to four chunks, because each takes some us to begin. On an H100 copies
+/// of 256 KiB reach 0.72 of the bus's rate, these copies 0.90 (tools/gpu-check.sh).
 std::vector<Bytes> ends_of_copies(Bytes bytes, Bytes chunk_bytes);
 
 class Mirror {
  public:
-  /// Bytes of the mirror for one field and partner, which is its place in the user's order.
+  /// The bytes of the mirror for one field and one partner, which is given by its index in the user's order.
   struct Range {
     Bytes begin;
     Bytes end;
     std::size_t partner;
-    bool is_streamed;  // large and plain: pieces of it may be drained
+    bool is_streamed;  // large and plain, so pieces of it may be drained
   };
 
   Mirror() = default;
-  /// rank_of: of each partner its place in the order of sending. left_out: items of these partners get addresses, but no memory; for
-  /// messages that are not read or written there. on_device: see above.
+  /// rank_of: the place of each partner in the order of sending. left_out: flags of partners whose items get
+  /// addresses but no memory, because their messages are not read or written there. on_device: see above.
   Mirror(const device::Location& at, DeviceItems items, std::span<const std::size_t> rank_of, bool on_device,
          Bytes chunk_bytes, std::span<const char> left_out);
 
   std::byte* data() const { return memory_; }
   Bytes bytes() const { return bytes_; }
   bool holds(const std::byte* at) const { return at >= memory_ && at < memory_ + bytes_; }
-  /// Where a field's elements for a partner begin, if there are any.
+  /// Returns where a field's elements for a partner begin, if there are any.
   std::optional<Bytes> find(std::size_t field, std::size_t partner) const;
-  /// Ascending, those without memory left out.
+  /// The ranges that have memory, ascending.
   const std::vector<Range>& ranges() const { return ranges_; }
 
-  // Bytes [begin, end), in the order of the stream. Ends inside an item are multiples of 16 from the item's begin.
+  // These functions copy bytes [begin, end) in the order of the stream. An end inside an item must be a
+  // multiple of 16 bytes from the item's begin.
   void fill(Bytes begin, Bytes end, const device::Stream& stream) const;
   void drain(Bytes begin, Bytes end, const device::Stream& stream) const;
 

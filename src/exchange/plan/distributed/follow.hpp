@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Following a changed matrix: what an earlier plan saves ranks that plan again without a matrix (Plan::follow()).
+// Follows a changed matrix: uses an earlier plan when ranks plan again without a matrix (Plan::follow()).
 //
-// Partners tell each other changes only; messages that are new look for phases by the walks of distributed colouring
-// (schedulers/distributed/side.hpp), the others keep theirs unless a walk comes by; and only what has changed or moved is
-// checked in pairs: of all else both ends know that it is as it was.
-// Cost: messages to changed partners and about ten letters for each change; as many sums over all ranks as rounds, some 15 to 45.
+// Partners send each other only changes. New messages find phases by the walks of distributed colouring
+// (schedulers/distributed/side.hpp); other messages keep their phases unless a walk moves them. Pairs of
+// ranks check only messages that have changed or moved, because both ends know that all others are as before.
+// Cost: messages to partners with changes, about ten control messages per change, and a sum over all ranks
+// per round, for 15 to 45 rounds.
 #pragma once
 
 #include "exchange/plan/distributed/local_plan.hpp"
 
 namespace nuice::mpi {
 
-/// The earlier plan of this rank. It must live as long.
+/// The earlier plan of this rank. The arguments must outlive it.
 class Followed {
  public:
   Followed(const PhaseTable& table, const distributed::Palette& palette)
@@ -20,10 +21,11 @@ class Followed {
         sends_(messages_of(table.destinations, table.rank)),
         receives_(messages_of(table.sources, table.rank)) {}
 
-  /// Collective. The ranks that send to this rank now. sends: the current ones.
+  /// Collective. Returns the messages that this rank receives now. sends: its current sends.
   Messages sources(const Communicator& comm, SparseExchange& sparse, const Messages& sends) const;
   EarlierColours colours(const Messages& sends, const Messages& receives) const;
-  /// What has its size and its phase still. (Phases may have other numbers, as some are no longer used; the same on all ranks.)
+  /// Returns which messages have kept their size and their phase. (Phases may have new numbers, the same on
+  /// all ranks, because some phases are no longer used.)
   Unchanged unchanged(const Messages& sends, const Messages& receives, const LocalPlan& plan) const;
 
  private:

@@ -16,7 +16,7 @@ namespace {
 
 using namespace distributed;
 
-/// One vertex of a world on MPI.
+/// The part of a distributed::World that belongs to one rank on MPI.
 class OneRank final : public World {
  public:
   OneRank(const LocalProblem& problem, Side sends, Side receives, Turn turn)
@@ -28,7 +28,7 @@ class OneRank final : public World {
   std::uint64_t deliver() override {
     SparseExchange::Box box;
     SparseExchange::Sums sums{};
-    std::ranges::sort(out_, {}, &Letter::dst);  // one for each
+    std::ranges::sort(out_, {}, &Letter::dst);  // one letter for each rank
     for (const Letter& letter : out_) {
       box.add(letter.dst, bytes_of(std::span(&letter, 1)));
       if (!letter.is_settled) ++sums[0];
@@ -58,7 +58,7 @@ class OneRank final : public World {
  private:
   const Communicator& comm_;
   SparseExchange& sparse_;
-  std::array<Side, 2> sides_;  // senders' turns are the even ones
+  std::array<Side, 2> sides_;  // senders have the even turns
   Turn turn_;
   Outcome outcome_;
   SizeCounts unsettled_sizes_;  // of the last turn
@@ -66,7 +66,7 @@ class OneRank final : public World {
   std::vector<Letter> in_;
 };
 
-/// Of a Palette.
+/// Collective. Returns the size limits of a Palette.
 std::vector<Bytes> limits_of(const Communicator& comm, const Messages& sends, const Messages& receives,
                              MessageId max_degree) {
   std::vector<Bytes> limits(max_degree, 0);
@@ -79,7 +79,7 @@ std::vector<Bytes> limits_of(const Communicator& comm, const Messages& sends, co
   return limits;
 }
 
-/// Of a Turn.
+/// Collective. Returns the example of a Turn: the distances of the busiest sender's destinations.
 std::vector<Rank> example_of(const LocalProblem& problem) {
   std::vector<Rank> distances(static_cast<std::size_t>(problem.facts.most_sends), 0);
   const Rank busiest = problem.facts.busiest_sender;
@@ -89,7 +89,7 @@ std::vector<Rank> example_of(const LocalProblem& problem) {
   return distances;
 }
 
-/// What messages may keep of their earlier colours; without an earlier plan nothing.
+/// Returns the colours that messages may keep from an earlier plan; none without an earlier plan.
 std::vector<Colour> first_colours(const Messages& messages, const std::vector<Colour>* earlier,
                                   const Palette& palette) {
   if (earlier == nullptr) return std::vector<Colour>(messages.size(), no_colour);

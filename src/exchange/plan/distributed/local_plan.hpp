@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Distributed edge colouring (schedulers/distributed/side.hpp) on MPI: what a rank makes of its own messages.
+// Plans a rank's own messages by distributed edge colouring (schedulers/distributed/side.hpp) over MPI.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace nuice::mpi {
 
-/// What a plan that is followed leaves to the next: the phases of its table are its colours.
+/// The colours of an earlier plan, for a plan that follows it. They are the phases of its table.
 struct EarlierColours {
   const distributed::Palette* palette;
-  std::vector<distributed::Colour> sends;     ///< By message of now; no_colour for one that is new.
-  std::vector<distributed::Colour> receives;  ///< Likewise.
+  std::vector<distributed::Colour> sends;     ///< By current message; no_colour for a new message.
+  std::vector<distributed::Colour> receives;  ///< The same for the messages that this rank receives.
 };
 
-/// What is to be planned. All ranks have made theirs.
+/// The input of plan_locally(), which all ranks have made.
 struct LocalProblem {
   const Communicator& comm;
   SparseExchange& sparse;
@@ -31,27 +31,28 @@ struct LocalProblem {
   std::optional<EarlierColours> earlier = std::nullopt;
 };
 
-/// By message, whether it is as it was in an earlier plan.
+/// For each message, whether it is the same as in an earlier plan.
 struct Unchanged {
   std::vector<bool> sends;
   std::vector<bool> receives;
 
-  /// Collective. Of all ranks.
+  /// Collective. Returns the number of unchanged messages of all ranks.
   MessageId count_sends(const Communicator& comm) const;
 };
 
 struct LocalPlan {
-  PhaseTable table;            ///< But for the message of the rank to itself.
+  PhaseTable table;            ///< Without the message of the rank to itself.
   std::vector<Bytes> largest;  ///< The largest transfer of each phase, of all ranks.
-  /// By phase as planned, whether any rank uses it; the table has no others.
+
+  /// One flag per planned phase: whether any rank uses it. `table` has used phases only.
   std::vector<std::uint8_t> used;
   /// For a plan that follows.
   std::optional<distributed::Palette> palette = std::nullopt;
-  /// Where there was an earlier plan: which messages have the colour that they had there.
+  /// If there was an earlier plan: which messages have kept their colour.
   Unchanged kept = {};
 };
 
-/// Collective. Unused phases are left out.
+/// Collective. Makes the plan; unused phases are left out.
 LocalPlan plan_locally(const LocalProblem& problem);
 
 }  // namespace nuice::mpi

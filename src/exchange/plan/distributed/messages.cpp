@@ -9,9 +9,9 @@
 namespace nuice::mpi {
 namespace {
 
-/// The sum over all ranks. Throws Error limit, on all of them, for more than max_bytes.
+/// Collective. Returns the sum over all ranks. Throws Error limit on all ranks if it exceeds max_bytes.
 std::int64_t total(const Communicator& comm, std::int64_t mine) {
-  constexpr int low_bits = 31;  // then both sums over 2^31 ranks fit 63 bits
+  constexpr int low_bits = 31;  // so that both sums over 2^31 ranks fit into 63 bits
   std::array<std::int64_t, 2> parts = {mine >> low_bits, mine & ((std::int64_t{1} << low_bits) - 1)};
   all_reduce(comm, MPI_IN_PLACE, parts.data(), 2, MPI_INT64_T, MPI_SUM);
   if (parts[0] + (parts[1] >> low_bits) >= max_bytes >> low_bits)
@@ -19,7 +19,7 @@ std::int64_t total(const Communicator& comm, std::int64_t mine) {
   return (parts[0] << low_bits) + parts[1];
 }
 
-/// key: the rank, or num_ranks more for its receiving side.
+/// key: the rank, plus num_ranks if its receiving side is meant.
 Busiest busiest_of(std::int64_t key, const Communicator& comm) {
   return {static_cast<Rank>(key % comm.num_ranks()),
           key < comm.num_ranks() ? nuice::Direction::send : nuice::Direction::receive};
@@ -40,14 +40,14 @@ void all_max(const Communicator& comm, std::span<std::int64_t> values) {
 
 Facts::Facts(const Communicator& comm, const Messages& sends, const Messages& receives) {
   const std::array<const Messages*, 2> sides = {&sends, &receives};
-  std::array<std::array<std::int64_t, 2>, 2> mine{};  // of a direction: messages, bytes
+  std::array<std::array<std::int64_t, 2>, 2> mine{};  // by direction: messages, bytes
   for (std::size_t i = 0; i < 2; ++i) mine[i] = {std::ssize(sides[i]->partners), sides[i]->sum()};
   std::array<std::int64_t, 2> most = {std::max(mine[0][0], mine[1][0]), std::max(mine[0][1], mine[1][1])};
   std::array<std::int64_t, 3> most_all = {most[0], most[1], mine[0][0]};
   all_max(comm, std::span(most_all));
   most_sends = most_all[2];
 
-  // The first that reaches a bound: senders come before receivers.
+  // The first rank that reaches a bound; senders come before receivers.
   const std::int64_t nobody = std::int64_t{2} * comm.num_ranks();
   std::array<std::int64_t, 3> first = {nobody, nobody, nobody};
   for (std::size_t direction = 2; direction-- > 0;)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a rank knows that plans without a matrix: its own messages, and a few facts of all.
+// What a rank knows if it plans without a matrix: its own messages, and a few facts about all messages.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ std::span<const std::byte> bytes_of(std::span<const T> values) {
   return std::as_bytes(values);
 }
 
-/// What has come from one rank.
+/// Returns the values in bytes that one rank has sent.
 template <typename T>
 std::vector<T> values_in(std::span<const std::byte> bytes) {
   std::vector<T> values(bytes.size() / sizeof(T));
@@ -32,7 +32,7 @@ std::vector<T> values_in(std::span<const std::byte> bytes) {
   return values;
 }
 
-/// A rank's messages in one direction, without that to itself, by ascending partner.
+/// A rank's messages in one direction by ascending partner, without its message to itself.
 struct Messages {
   std::vector<Rank> partners;
   std::vector<Bytes> bytes;
@@ -43,7 +43,7 @@ struct Messages {
     bytes.push_back(size);
   }
   Bytes sum() const { return std::accumulate(bytes.begin(), bytes.end(), Bytes{0}); }
-  /// Throws Error limit for more than max_bytes. verb: "send"
+  /// Throws Error limit if the sum exceeds max_bytes. verb: "send" or "receive".
   void require_fits(Rank self, const std::string& verb) const {
     Bytes left = max_bytes;
     for (const Bytes size : bytes) {
@@ -55,20 +55,20 @@ struct Messages {
   }
 };
 
-/// The messages of a table's partners, but for that of the rank to itself.
+/// Returns the messages of a table's partners, without the message of the rank to itself.
 Messages messages_of(std::span<const Partner> partners, Rank self);
 
-/// Collective. The largest of all ranks, each for itself.
+/// Collective. Replaces each value by its maximum over all ranks.
 void all_max(const Communicator& comm, std::span<std::int64_t> values);
 
-/// What all ranks know in the end, in addition to their own tables.
+/// Facts about all messages, which all ranks know.
 struct Facts {
-  /// Collective. Throws Error limit, on all ranks, where all messages have more than max_bytes.
+  /// Collective. Throws Error limit on all ranks if all messages together exceed max_bytes.
   Facts(const Communicator& comm, const Messages& sends, const Messages& receives);
 
   Bounds bounds;
   MessageId num_messages = 0;
-  std::int64_t most_sends = 0;  ///< Of one rank.
+  std::int64_t most_sends = 0;  ///< The largest number of messages that a rank sends.
   Rank busiest_sender = 0;      ///< The first rank that has this number.
 };
 
