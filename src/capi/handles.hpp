@@ -38,6 +38,13 @@ struct nuice_exchange {
 
 namespace nuice::capi {
 
+/// The handle of what was bound, of a plan or of a halo.
+template <typename Bound>
+void keep(nuice_exchange** exchange, Bound&& bound) {
+  std::string executor = bound.info().executor;
+  *exchange = new nuice_exchange{std::forward<Bound>(bound), std::move(executor)};
+}
+
 /// Between MPI_Init and MPI_Finalize: elsewhere MPI ends the program at almost any call.
 bool is_mpi_up();
 
