@@ -144,14 +144,16 @@ test-python: build
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile -m 'not long' tests/python papers/tests
 
 test-installed-petsc: build
-	if pkg-config --exists PETSc; then $(MAKE) petsc PETSC_WERROR=ON && $(BIN)/python -m pytest -q -m 'not slow' -p no:cacheprovider tests/petsc; fi
+	if pkg-config --exists PETSc; then $(MAKE) petsc PETSC_WERROR=ON PETSC_QUICK=ON && $(BIN)/python -m pytest -q -m 'not slow' -p no:cacheprovider tests/petsc; fi
 
 # Debian's PETSc is linked with Debian's MPI: nuice is built with it too, apart from the rest. Another PETSc: PKG_CONFIG_PATH and PETSC_MPI_BIN.
 PETSC_MPI_BIN ?= /usr/bin
 PETSC_WERROR ?= OFF
+PETSC_QUICK ?= OFF
 petsc: $(SETUP_STAMP)
 	@mkdir -p build
 	cmake -S . -B build/petsc -G Ninja -DCMAKE_BUILD_TYPE=Release -DNUICE_BUILD_MPI=ON -DNUICE_BUILD_TESTS=OFF -DNUICE_BUILD_PETSC=ON -DNUICE_WERROR=$(PETSC_WERROR) \
+	  -DNUICE_QUICK_MPI_LAYERS=$(PETSC_QUICK) \
 	  -DMPI_CXX_COMPILER=$(PETSC_MPI_BIN)/mpicxx -DMPIEXEC_EXECUTABLE=$(PETSC_MPI_BIN)/mpiexec >build/petsc.log
 	cmake --build build/petsc --target nuice_petsc petsc_sf_test petsc_device_sf_test
 

@@ -42,7 +42,7 @@ function(nuice_layer name)
   target_link_libraries(nuice_${name} PUBLIC ${arg_LINKS})
   target_compile_features(nuice_${name} PUBLIC cxx_std_20)
   nuice_compile_options(nuice_${name})
-  if(NUICE_FEW_MPI_TESTS AND arg_LINKS MATCHES "MPI::MPI_CXX|nuice_mpi")  # half of the time to compile
+  if(NUICE_QUICK_MPI_LAYERS AND arg_LINKS MATCHES "MPI::MPI_CXX|nuice_mpi")  # half of the time to compile
     target_compile_options(nuice_${name} PRIVATE -O0 -fno-sanitize=undefined)
     set_target_properties(nuice_${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 0)
   endif()

@@ -101,7 +101,7 @@ class Routes(ProgramTest):
         mazes = [random_maze(rng) for _ in range(1200)]
         (self.folder / "all.txt").write_text("\n".join(maze.text() for maze in mazes))
         (self.folder / "few.txt").write_text("\n".join(maze.text() for maze in mazes[:100]))
-        on_8 = mazes[: 100 if "NUICE_LONG_TESTS" in os.environ else 30]  # most of this test's time
+        on_8 = mazes[: 100 if "NUICE_LONG_TESTS" in os.environ else 10]  # most of this test's time
         (self.folder / "fewest.txt").write_text("\n".join(maze.text() for maze in on_8))
         expected = None
         for ranks, file, delta, widths in (

@@ -35,11 +35,9 @@ void run(CallKind call, SendBlocks send, ReceiveBlocks receive, MPI_Comm comm, P
     if (is_in_place && call.is_neighbor) refuse("neighbourhood exchanges cannot be in place");
   });
   send.each_has_a_type = receive.each_has_a_type = call.has_types;
-  mpi::Exchange made = call.is_neighbor ? mpi::neighbor_alltoallv_init(comm, send, receive, options)
-                       : is_in_place    ? mpi::alltoallv_init(comm, mpi::in_place, receive, options)
-                                        : mpi::alltoallv_init(comm, send, receive, options);
-  const mpi::ExchangeInfo info = made.info();
-  *request = new nuice_exchange{std::move(made), info.executor};
+  keep(request, call.is_neighbor ? mpi::neighbor_alltoallv_init(comm, send, receive, options)
+                : is_in_place    ? mpi::alltoallv_init(comm, mpi::in_place, receive, options)
+                                 : mpi::alltoallv_init(comm, send, receive, options));
 }
 
 }  // namespace

@@ -64,11 +64,6 @@ std::vector<MPI_Datatype> types_of(int count, const nuice_fint* types) {
   return made;
 }
 
-void keep(nuice_exchange** exchange, mpi::Exchange&& bound) {
-  const mpi::ExchangeInfo info = bound.info();
-  *exchange = new nuice_exchange{std::move(bound), info.executor};
-}
-
 }  // namespace
 }  // namespace nuice::capi
 

@@ -64,13 +64,11 @@ int with(Handle* exchange, Step&& step) noexcept {
   });
 }
 
-using Words = const std::string& (*)(const nuice_exchange&);
-constexpr auto texts = std::to_array<Property<Words>>({
-    {"executor", [](const nuice_exchange& of) -> const std::string& { return looked_at(of).executor; }},
-    {"shared_memory",
-     [](const nuice_exchange& of) -> const std::string& { return looked_at(of).shared_memory; }},
-    {"device", [](const nuice_exchange& of) -> const std::string& { return looked_at(of).device; }},
-    {"methods", [](const nuice_exchange& of) -> const std::string& { return looked_at(of).methods; }},
+constexpr auto exchange_texts = std::to_array<Property<std::string nuice_exchange::*>>({
+    {"executor", &nuice_exchange::executor},
+    {"shared_memory", &nuice_exchange::shared_memory},
+    {"device", &nuice_exchange::device},
+    {"methods", &nuice_exchange::methods},
 });
 
 }  // namespace
@@ -125,7 +123,7 @@ int nuice_exchange_is_under_way(const nuice_exchange* exchange, int* under_way) 
 
 int nuice_exchange_text(const nuice_exchange* exchange, const char* name, const char** text) {
   return with(exchange, [&](const nuice_exchange& held) {
-    at(text, "text") = find_property(texts, name)(held).c_str();
+    at(text, "text") = (looked_at(held).*find_property(exchange_texts, name)).c_str();
   });
 }
 

@@ -67,11 +67,6 @@ static_assert(static_cast<int>(mpi::Wire::as_is) == NUICE_WIRE_AS_IS);
 static_assert(static_cast<int>(mpi::Wire::float32) == NUICE_WIRE_FLOAT32);
 static_assert(static_cast<int>(mpi::Wire::bfloat16) == NUICE_WIRE_BFLOAT16);
 
-void keep(nuice_exchange** exchange, mpi::HaloExchange&& bound) {
-  const std::string executor = bound.info().executor;
-  *exchange = new nuice_exchange{std::move(bound), executor, {}};
-}
-
 }  // namespace
 }  // namespace nuice::capi
 

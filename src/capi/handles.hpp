@@ -39,6 +39,13 @@ struct nuice_exchange {
 
 namespace nuice::capi {
 
+/// Stores in *exchange a new handle of a bound plan or halo.
+template <typename Bound>
+void keep(nuice_exchange** exchange, Bound&& bound) {
+  std::string executor = bound.info().executor;
+  *exchange = new nuice_exchange{std::forward<Bound>(bound), std::move(executor)};
+}
+
 /// Returns whether MPI may be called: between MPI_Init and MPI_Finalize. At other times MPI ends the program
 /// at almost any call.
 bool is_mpi_up();

@@ -44,8 +44,8 @@ constexpr auto figures = std::to_array<Property<Figure>>({
     {"predicted_s", [](const PlanInfo& info) { return info.predicted_s; }},
 });
 
-using Words = std::string (*)(const mpi::Plan&);
-constexpr auto texts = std::to_array<Property<Words>>({
+using PlanText = std::string (*)(const mpi::Plan&);
+constexpr auto plan_texts = std::to_array<Property<PlanText>>({
     {"scheduler", [](const mpi::Plan& plan) { return plan.info().scheduler; }},
     {"executor", [](const mpi::Plan& plan) { return plan.info().executor; }},
     {"overridden", [](const mpi::Plan& plan) { return plan.info().overridden; }},
@@ -206,7 +206,7 @@ int nuice_plan_figure(const nuice_plan* plan, const char* name, double* value) {
 int nuice_plan_text(const nuice_plan* plan, const char* name, const char** text) {
   return guarded([&] {
     const nuice_plan& held = at(plan, "plan");
-    held.text = find_property(texts, name)(held.plan);
+    held.text = find_property(plan_texts, name)(held.plan);
     at(text, "text") = held.text.c_str();
   });
 }

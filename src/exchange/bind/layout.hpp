@@ -42,7 +42,8 @@ struct Layout {
     Bytes begin;  ///< In what the plan has for the rank.
     Bytes bytes;  ///< Likewise.
   };
-  using ByRank = std::vector<Place>;  ///< Ascending; those of a rank as they travel.
+  using ByRank =
+      std::vector<Place>;  ///< Ascending, but as given (messages.hpp); those of a rank as they travel.
   /// Bytes of fields for a number of bytes of the plan, the same for all messages of all ranks.
   struct Ratio {
     Bytes fields = 1;

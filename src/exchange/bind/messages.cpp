@@ -43,11 +43,18 @@ bool has_bytes(const Message& message, Rank mine, Rank num_ranks) {
 }
 
 template <typename Message>
-std::vector<Partner> partners_of(std::span<const Message> messages) {
-  std::vector<Partner> partners;
-  for (const Message& message : messages)
-    partners.push_back({partner_of(message), bytes_of(message.count, message.type)});
-  return partners;
+Layout::Place place_of(const Message& message) {
+  const auto& [rank, data, count, type] = message;
+  // MPI takes the address of what it only reads as one that it might write to, within a datatype.
+  auto* const at = static_cast<std::byte*>(const_cast<void*>(static_cast<const void*>(data)));
+  return {rank, {at, count, type}, 0, bytes_of(count, type)};
+}
+
+template <typename Message>
+Layout::ByRank places_in(std::span<const Message> messages) {
+  Layout::ByRank places;
+  for (const Message& message : messages) places.push_back(place_of(message));
+  return places;
 }
 
 /// What the plan has and what is here, each by ascending rank and without empty messages.
@@ -106,49 +113,62 @@ std::vector<Buffer> make_buffers(const Array& array, std::span<const Partner> pa
 
 }  // namespace
 
-CheckedMessages::CheckedMessages(const Slice& slice, std::span<const Outgoing> all_sends,
-                                 std::span<const Incoming> all_receives) {
+Layout given_messages(const Slice& slice, std::span<const Outgoing> sends, std::span<const Incoming> receives,
+                      std::vector<std::size_t>& indices) {
   const auto [rank, num_ranks] = std::pair(slice.table.rank, slice.table.num_ranks);
-  for (const Outgoing& message : all_sends)
-    if (has_bytes(message, rank, num_ranks)) sends.push_back(message);
-  for (std::size_t i = 0; i < all_receives.size(); ++i)
-    if (has_bytes(all_receives[i], rank, num_ranks)) places.push_back(i);
-  std::ranges::stable_sort(places, {}, [&](std::size_t i) { return all_receives[i].from; });
-  for (const std::size_t i : places) receives.push_back(all_receives[i]);
-  require_equal(slice.send_to, destinations(), rank, true);
-  require_equal(slice.receive_from, partners_of(std::span(std::as_const(receives))), rank, false);
+  Layout given;
+  for (const Outgoing& message : sends)
+    if (has_bytes(message, rank, num_ranks)) given.send.push_back(place_of(message));
+  for (std::size_t i = 0; i < receives.size(); ++i)
+    if (has_bytes(receives[i], rank, num_ranks)) indices.push_back(i);
+  std::ranges::stable_sort(indices, {}, [&](std::size_t i) { return receives[i].from; });
+  for (const std::size_t i : indices) given.receive.push_back(place_of(receives[i]));
+  require_equal(slice.send_to, partners_of(given.send), rank, true);
+  require_equal(slice.receive_from, partners_of(given.receive), rank, false);
+  return given;
 }
 
-CheckedMessages::CheckedMessages(const Slice& slice, std::span<const SendBuffer> send,
-                                 std::span<const ReceiveBuffer> receive) {
+Layout given_buffers(const Slice& slice, std::span<const SendBuffer> send,
+                     std::span<const ReceiveBuffer> receive) {
   core::check_buffers({slice.table.rank, true}, slice.send_to, send);
   core::check_buffers({slice.table.rank, false}, slice.receive_from, receive);
+  Layout given;
   for (std::size_t i = 0; i < send.size(); ++i)
-    sends.push_back({slice.send_to[i].rank, send[i].data, slice.send_to[i].bytes});
+    given.send.push_back(place_of(Outgoing{slice.send_to[i].rank, send[i].data, slice.send_to[i].bytes}));
   for (std::size_t i = 0; i < receive.size(); ++i)
-    receives.push_back({slice.receive_from[i].rank, receive[i].data, slice.receive_from[i].bytes});
+    given.receive.push_back(
+        place_of(Incoming{slice.receive_from[i].rank, receive[i].data, slice.receive_from[i].bytes}));
+  return given;
 }
 
-CheckedMessages::CheckedMessages(const Slice& slice, const SendArray& send, const ReceiveArray& receive)
-    : CheckedMessages(slice, make_buffers<SendBuffer>(send, slice.send_to, slice.table.rank),
-                      make_buffers<ReceiveBuffer>(receive, slice.receive_from, slice.table.rank)) {}
-
-bool CheckedMessages::are_plain() const {
-  const auto is_plain = [](const auto& message) { return are_plain_bytes(message.type); };
-  return std::ranges::all_of(sends, is_plain) && std::ranges::all_of(receives, is_plain);
+Layout given_array(const Slice& slice, const SendArray& send, const ReceiveArray& receive) {
+  return given_buffers(slice, make_buffers<SendBuffer>(send, slice.send_to, slice.table.rank),
+                       make_buffers<ReceiveBuffer>(receive, slice.receive_from, slice.table.rank));
 }
 
-std::vector<Partner> CheckedMessages::destinations() const {
-  return partners_of(std::span(std::as_const(sends)));
+Layout::ByRank places_of(std::span<const Outgoing> messages) { return places_in(messages); }
+Layout::ByRank places_of(std::span<const Incoming> messages) { return places_in(messages); }
+
+bool are_plain(const Layout& given) {
+  const auto is_plain = [](const Layout::Place& place) { return are_plain_bytes(place.all.type); };
+  return std::ranges::all_of(given.send, is_plain) && std::ranges::all_of(given.receive, is_plain);
 }
 
-void set_sources(Arrivals& arrivals, std::span<const Partner> sources, const CheckedMessages& messages,
-                 bool are_plain) {
+std::vector<Partner> partners_of(std::span<const Layout::Place> places) {
+  std::vector<Partner> partners;
+  for (const Layout::Place& place : places) partners.push_back({place.rank, place.bytes});
+  return partners;
+}
+
+void set_sources(Arrivals& arrivals, std::span<const Partner> sources, const Layout& given) {
   std::vector<std::span<std::byte>> data(sources.size());
-  for (std::size_t i = 0; are_plain && i < sources.size(); ++i)
-    data[i] = {static_cast<std::byte*>(messages.receives[i].data),
-               static_cast<std::size_t>(sources[i].bytes)};
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    data[i] = {given.receive[i].all.at, static_cast<std::size_t>(sources[i].bytes)};
   arrivals.set_sources(sources, data);
+}
+
+void set_sources(Arrivals& arrivals, std::span<const Partner> sources) {
+  arrivals.set_sources(sources, std::vector<std::span<std::byte>>(sources.size()));
 }
 
 void stage(std::span<const Incoming> all, Rank rank, Rank num_ranks, std::vector<Incoming>& messages,
@@ -168,19 +188,6 @@ void stage(std::span<const Incoming> all, Rank rank, Rank num_ranks, std::vector
 }
 
 namespace {
-
-/// As elements of the user's, or as bytes.
-template <typename Message>
-Layout::ByRank places_of(std::span<const Message> messages, bool are_bytes) {
-  Layout::ByRank places;
-  for (const auto& [rank, data, count, type] : messages) {
-    // MPI takes the address of what it only reads as one that it might write to, within a datatype.
-    auto* const at = static_cast<std::byte*>(const_cast<void*>(static_cast<const void*>(data)));
-    const Bytes bytes = bytes_of(count, type);
-    places.push_back({rank, are_bytes ? Segment{at, bytes, MPI_BYTE} : Segment{at, count, type}, 0, bytes});
-  }
-  return places;
-}
 
 /// The messages of one rank are back to back in what the plan has for it.
 Layout::ByRank by_rank(Layout::ByRank places) {
@@ -218,24 +225,23 @@ void join(Layout::Place& place, std::int64_t elements, std::vector<Datatype>& ty
   place.all = {place.all.at, elements, types.back().get()};
 }
 
-Layout layout_as(const CheckedMessages& messages, bool are_bytes) {
-  Layout layout;
-  layout.send = by_rank(places_of(std::span(std::as_const(messages.sends)), are_bytes));
-  layout.receive = by_rank(places_of(std::span(std::as_const(messages.receives)), are_bytes));
-  layout.are_all_bytes = are_bytes;
-  return layout;
-}
-
 }  // namespace
 
-Layout layout_of_bytes(const CheckedMessages& messages, bool in_parts) {
-  Layout layout = layout_as(messages, true);
+Layout layout_of_bytes(const Layout& given, bool in_parts) {
+  Layout layout;
+  layout.send = by_rank(given.send);
+  layout.receive = by_rank(given.receive);
+  for (Layout::ByRank* const side : {&layout.send, &layout.receive})
+    for (Layout::Place& place : *side) place.all = {place.all.at, place.bytes, MPI_BYTE};
+  layout.are_all_bytes = true;
   layout.in_one_place = !in_parts;
   return layout;
 }
 
-Layout layout_of(const Communicator& comm, const CheckedMessages& messages, int tag) {
-  Layout layout = layout_as(messages, false);
+Layout layout_of(const Communicator& comm, const Layout& given, int tag) {
+  Layout layout;
+  layout.send = by_rank(given.send);
+  layout.receive = by_rank(given.receive);
   const std::vector<std::int64_t> theirs = exchange_counts(comm, layout, tag);
   all_or_none(comm, [&] {
     std::size_t i = 0;
@@ -247,7 +253,7 @@ Layout layout_of(const Communicator& comm, const CheckedMessages& messages, int 
 
 Layout layout_of_staged(std::span<const Incoming> messages, std::span<std::byte> memory, Rank self) {
   Layout layout;
-  layout.send = places_of(messages, false);
+  layout.send = places_of(messages);
   for (Layout::Place& place : layout.send) place.rank = self;
   layout.send = by_rank(std::move(layout.send));
   layout.receive = {{self, {memory.data(), std::ssize(memory), MPI_BYTE}, 0, std::ssize(memory)}};

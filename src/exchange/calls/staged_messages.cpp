@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "exchange/bind/messages.hpp"
 #include "exchange/plan/bind_devices.hpp"
 
 namespace nuice::mpi {
@@ -14,14 +15,28 @@ Mirror mirror_of(const device::Location& at, const DeviceItems& items, std::size
   return {at, items, order, false, DeviceOptions().chunk_bytes, std::vector<char>(num_messages, 0)};
 }
 
+template <typename Message>
+std::vector<Message> mirrored(const Mirror& mirror, std::span<const Message> messages) {
+  std::vector<Message> all(messages.begin(), messages.end());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    auto& [rank, data, count, type] = all[i];
+    const auto begin = mirror.find(0, i);
+    if (!begin) continue;
+    data = mirror.data() + *begin;
+    count = bytes_of(count, type);
+    type = MPI_BYTE;
+  }
+  return all;
+}
+
 }  // namespace
 
 std::unique_ptr<StagedMessages> StagedMessages::of(std::span<const Outgoing> sends,
                                                    std::span<const Incoming> receives, Rank rank) {
   if (!any_on_device(sends, receives)) return nullptr;
   DeviceSides sides;
-  sides.send = items_of(sends);
-  sides.receive = items_of(receives);
+  sides.send = items_of(places_of(sends));
+  sides.receive = items_of(places_of(receives));
   sides.locate(rank);
   return std::unique_ptr<StagedMessages>(new StagedMessages(sides, sends, receives));
 }

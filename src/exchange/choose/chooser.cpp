@@ -6,6 +6,7 @@
 // Cost: docs/reference/exchange.md; less than the exchanges it decides about.
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "exchange/choose/candidates.hpp"
 #include "exchange/choose/pick_machine.hpp"
@@ -58,8 +59,6 @@ class Plan::Planner::Chooser {
     state_.info.predicted_s = advice_.choice().exchange_s;
   }
 
-  const Advice& advice() const { return advice_; }
-
   /// After the plan was made: what else its exchanges try. Equal on all ranks, as the choice is.
   void find_rivals() {
     const bool forwards = (find_scheduler(state_.info.scheduler).guarantees & direct) == 0;
@@ -68,17 +67,25 @@ class Plan::Planner::Chooser {
     add_combined_rival();
   }
 
-  /// Valid as long as this is.
-  Assignment assignment(const Candidate& candidate) const {
-    const bool is_made = !for_hosts_ && advice_.schedule && candidate.scheduler == advice_.choice().scheduler;
-    return {.problem = {.matrix = matrix_,
-                        .seed = options_.seed,
-                        .phase_cost_bytes = advice_.phase_cost_bytes,
-                        .topology = picked_.machine.topology.get(),
-                        .prefer_pairs = advice_.prefer_pairs},
-            .scheduler = find_scheduler(candidate.scheduler),
-            .executor = find_executor(candidate.executor),
-            .schedule = is_made ? advice_.schedule.get() : nullptr};
+  /// Collective. By the adviser's choice.
+  void make() {
+    const Candidate& choice = advice_.choice();
+    PlanOptions options = options_;
+    options.scheduler = choice.scheduler;
+    options.executor = choice.executor;
+    options.phase_cost_bytes = advice_.phase_cost_bytes;
+    state_.make({.matrix = matrix_,
+                 .seed = options.seed,
+                 .phase_cost_bytes = options.phase_cost_bytes,
+                 .topology = picked_.machine.topology.get(),
+                 .prefer_pairs = advice_.prefer_pairs},
+                options, for_hosts_ ? nullptr : advice_.schedule.get());
+  }
+
+  /// A plan keeps its own rank's messages only.
+  Advice advice() && {
+    advice_.schedule = nullptr;
+    return std::move(advice_);
   }
 
  private:
@@ -177,10 +184,9 @@ void Plan::Planner::choose_and_make(const CommMatrix& matrix, const PlanOptions&
   Chooser chooser(*this, matrix, options);
   chooser.run();
   info.choose_s = watch.lap();
-  make(chooser.assignment(chooser.advice().choice()), options);
+  chooser.make();
   chooser.find_rivals();
-  advice = chooser.advice();
-  advice->schedule = nullptr;  // a plan keeps its own rank's messages only
+  advice = std::move(chooser).advice();
 }
 
 }  // namespace nuice::mpi

@@ -57,24 +57,27 @@ Plan::Binder::Bound Plan::Binder::bind_by_device(const DeviceSides& sides, Bound
   return exchange;
 }
 
-Plan::Binder::Bound Plan::Binder::bind_device_messages(const CheckedMessages& messages, bool are_buffers,
+Plan::Binder::Bound Plan::Binder::bind_device_messages(const Layout& given, bool are_buffers,
                                                        bool is_in_place) {
   DeviceSides sides;
   Bound exchange;
   all_or_none(comm(), [&] {
-    sides.send_to = messages.destinations();
+    sides.send_to = partners_of(given.send);
     sides.receive_from = slice_.receive_from;
-    sides.send = items_of(std::span(messages.sends));
-    sides.receive = items_of(std::span(messages.receives));
+    sides.send = items_of(given.send);
+    sides.receive = items_of(given.receive);
     sides.locate(slice_.table.rank);
     sides.is_in_place = is_in_place;
     exchange = new_exchange();
-    set_sources(exchange->arrivals, slice_.receive_from, messages, messages.are_plain());
+    if (are_plain(given))
+      set_sources(exchange->arrivals, slice_.receive_from, given);
+    else
+      set_sources(exchange->arrivals, slice_.receive_from);
   });
   return bind_by_device(sides, std::move(exchange), [&](const DeviceRun& run, const Elsewhere& elsewhere) {
-    CheckedMessages here = messages;
-    here.sends = mirrored(run.sends(), std::span(messages.sends));
-    here.receives = mirrored(run.receives(), std::span(messages.receives));
+    Layout here;
+    here.send = mirrored(run.sends(), given.send);
+    here.receive = mirrored(run.receives(), given.receive);
     Bound inner = bind_checked(here, are_buffers, elsewhere);
     if (run.copies_self()) inner->self_message.reset();
     return inner;
@@ -93,7 +96,7 @@ Plan::Binder::Bound Plan::Binder::bind_device_fields(std::span<const SendField> 
     sides.receive = items_of(FieldSide(slice_.receive_from, receive, false, rank));
     sides.locate(rank);
     exchange = new_exchange();
-    set_sources(exchange->arrivals, slice_.receive_from, {}, false);
+    set_sources(exchange->arrivals, slice_.receive_from);
   });
   return bind_by_device(sides, std::move(exchange), [&](const DeviceRun& run, const Elsewhere& elsewhere) {
     MirroredFields<SendField> from;

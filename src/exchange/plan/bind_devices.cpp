@@ -7,7 +7,6 @@
 #include <map>
 
 #include "core/text/names.hpp"
-#include "exchange/bind/messages.hpp"
 #include "exchange/staging/gpu_aware.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/collective.hpp"
@@ -211,29 +210,11 @@ DeviceParts device_parts(DeviceSides sides, const PhaseTable& table, std::span<c
   return parts;
 }
 
-namespace {
-
-template <typename Message>
-std::vector<Message> mirrored_messages(const Mirror& mirror, std::span<const Message> messages) {
-  std::vector<Message> all(messages.begin(), messages.end());
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    auto& [rank, data, count, type] = all[i];
-    const auto begin = mirror.find(0, i);
-    if (!begin) continue;
-    data = mirror.data() + *begin;
-    count = bytes_of(count, type);
-    type = MPI_BYTE;
-  }
-  return all;
-}
-
-}  // namespace
-
-std::vector<Outgoing> mirrored(const Mirror& mirror, std::span<const Outgoing> messages) {
-  return mirrored_messages(mirror, messages);
-}
-std::vector<Incoming> mirrored(const Mirror& mirror, std::span<const Incoming> messages) {
-  return mirrored_messages(mirror, messages);
+Layout::ByRank mirrored(const Mirror& mirror, Layout::ByRank messages) {
+  for (std::size_t i = 0; i < messages.size(); ++i)
+    if (const auto begin = mirror.find(0, i))
+      messages[i].all = {mirror.data() + *begin, messages[i].bytes, MPI_BYTE};
+  return messages;
 }
 
 template <typename Field>

@@ -62,9 +62,8 @@ DeviceDecision decide_on_devices(const Communicator& comm, const DeviceSides& si
 DeviceParts device_parts(DeviceSides sides, const PhaseTable& table, std::span<const Rank> near,
                          bool is_direct, Bytes chunk_bytes, const std::string& why);
 
-// Mirrored where the mirror has any of it; else as they are.
-std::vector<Outgoing> mirrored(const Mirror& mirror, std::span<const Outgoing> messages);
-std::vector<Incoming> mirrored(const Mirror& mirror, std::span<const Incoming> messages);
+/// As bytes in the mirror where it has any of them; else as they are.
+Layout::ByRank mirrored(const Mirror& mirror, Layout::ByRank messages);
 
 /// Fields, and what they refer to.
 template <typename Field>

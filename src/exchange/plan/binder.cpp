@@ -199,48 +199,47 @@ Plan::Binder::Bound Plan::Binder::bind_fields(std::span<const SendField> send,
   const Layout layout =
       layout_of(comm(), slice_, send, receive, plan_.tags->next, made_.info.staged_bytes > 0);
   return bind_layout(true, layout, elsewhere, [&](Exchange::State& exchange) {
-    set_sources(exchange.arrivals, slice_.receive_from, {}, false);
+    set_sources(exchange.arrivals, slice_.receive_from);
     exchange.self_message = make_self_message(slice_.table, layout);
   });
 }
 
 /// Those that are not bytes in one place on some rank as bind_fields(), of one field for each message.
-Plan::Binder::Bound Plan::Binder::bind_checked(const CheckedMessages& messages, bool are_buffers,
+Plan::Binder::Bound Plan::Binder::bind_checked(const Layout& given, bool are_buffers,
                                                const Elsewhere& elsewhere) {
-  int has_gaps = are_buffers || messages.are_plain() ? 0 : 1;
+  int has_gaps = are_buffers || are_plain(given) ? 0 : 1;
   if (!are_buffers) all_reduce(comm(), MPI_IN_PLACE, &has_gaps, 1, MPI_INT, MPI_MAX);
   if (has_gaps != 0) {
-    const Layout layout = layout_of(comm(), messages, plan_.tags->next);
+    const Layout layout = layout_of(comm(), given, plan_.tags->next);
     return bind_layout(true, layout, elsewhere, [&](Exchange::State& exchange) {
-      set_sources(exchange.arrivals, slice_.receive_from, messages, false);
+      set_sources(exchange.arrivals, slice_.receive_from);
       exchange.self_message = make_self_message(slice_.table, layout);
     });
   }
   Layout layout;
-  all_or_none(comm(), [&] { layout = layout_of_bytes(messages, made_.lists_twice); });
+  all_or_none(comm(), [&] { layout = layout_of_bytes(given, made_.lists_twice); });
   return bind_layout(false, layout, elsewhere, [&](Exchange::State& exchange) {
-    set_sources(exchange.arrivals, slice_.receive_from, messages, true);
+    set_sources(exchange.arrivals, slice_.receive_from, given);
     exchange.self_message = make_self_message(slice_.table, layout);
   });
 }
 
-Plan::Binder::Bound Plan::Binder::bind_messages(const CheckedMessages& messages, bool are_buffers,
-                                                bool is_in_place) {
-  return on_device_ ? bind_device_messages(messages, are_buffers, is_in_place)
-                    : bind_checked(messages, are_buffers);
+Plan::Binder::Bound Plan::Binder::bind_messages(const Layout& given, bool are_buffers, bool is_in_place) {
+  return on_device_ ? bind_device_messages(given, are_buffers, is_in_place)
+                    : bind_checked(given, are_buffers);
 }
 
 Plan::Binder::Bound Plan::Binder::buffers(std::span<const SendBuffer> send,
                                           std::span<const ReceiveBuffer> receive) {
-  CheckedMessages messages;
-  all_or_none(comm(), [&] { messages = CheckedMessages(slice_, send, receive); });
-  return bind_messages(messages, true);
+  Layout given;
+  all_or_none(comm(), [&] { given = given_buffers(slice_, send, receive); });
+  return bind_messages(given, true);
 }
 
 Plan::Binder::Bound Plan::Binder::array(const SendArray& send, const ReceiveArray& receive) {
-  CheckedMessages messages;
-  all_or_none(comm(), [&] { messages = CheckedMessages(slice_, send, receive); });
-  return bind_messages(messages, true);
+  Layout given;
+  all_or_none(comm(), [&] { given = given_array(slice_, send, receive); });
+  return bind_messages(given, true);
 }
 
 Plan::Binder::Bound Plan::Binder::fields(std::span<const SendField> send,
@@ -250,13 +249,14 @@ Plan::Binder::Bound Plan::Binder::fields(std::span<const SendField> send,
 
 Plan::Binder::Bound Plan::Binder::messages(std::span<const Outgoing> sends,
                                            std::span<const Incoming> receives, bool is_in_place) {
-  CheckedMessages messages;
-  all_or_none(comm(), [&] { messages = CheckedMessages(slice_, sends, receives); });
-  send_to_ = messages.destinations();
-  Bound exchange = bind_messages(messages, false, is_in_place);
-  exchange->arrivals.number_sources(messages.places);
+  Layout given;
+  std::vector<std::size_t> indices;
+  all_or_none(comm(), [&] { given = given_messages(slice_, sends, receives, indices); });
+  send_to_ = partners_of(given.send);
+  Bound exchange = bind_messages(given, false, is_in_place);
+  exchange->arrivals.number_sources(indices);
   if (auto* const parts = dynamic_cast<PartsRun*>(exchange->run.get()))
-    parts->number(sends, messages.places, receives.size());
+    parts->number(sends, indices, receives.size());
   return exchange;
 }
 

@@ -55,8 +55,8 @@ class Plan::Binder {
   TagSpace take_tags();
   Bound new_exchange() const;
   /// Wherever the memory lies. are_buffers: all of it is known to be bytes.
-  Bound bind_messages(const CheckedMessages& messages, bool are_buffers, bool is_in_place = false);
-  Bound bind_checked(const CheckedMessages& messages, bool are_buffers, const Elsewhere& elsewhere = {});
+  Bound bind_messages(const Layout& given, bool are_buffers, bool is_in_place = false);
+  Bound bind_checked(const Layout& given, bool are_buffers, const Elsewhere& elsewhere = {});
   Bound bind_fields(std::span<const SendField> send, std::span<const ReceiveField> receive,
                     const Elsewhere& elsewhere = {});
   /// What all of these end with. prepare(exchange): what differs.
@@ -81,7 +81,7 @@ class Plan::Binder {
   /// Where the memory of any rank lies on a device (bind_by_device.cpp). bind(run, elsewhere): binds to the mirrors of the run.
   template <typename Bind>
   Bound bind_by_device(const DeviceSides& sides, Bound exchange, Bind&& bind);
-  Bound bind_device_messages(const CheckedMessages& messages, bool are_buffers, bool is_in_place);
+  Bound bind_device_messages(const Layout& given, bool are_buffers, bool is_in_place);
   Bound bind_device_fields(std::span<const SendField> send, std::span<const ReceiveField> receive);
 
   State& plan_;

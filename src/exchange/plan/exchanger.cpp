@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "exchange/bind/messages.hpp"
 #include "exchange/exec/direct_run.hpp"
 #include "exchange/exec/exchange_state.hpp"
 #include "exchange/plan/bind_devices.hpp"
@@ -44,8 +45,8 @@ struct Exchanger::State {
                        const Arrivals& arrivals) const {
     DeviceSides sides;
     if (!device::any_driver()) return sides;
-    sides.send = items_of(sends);
-    sides.receive = items_of(receives);
+    sides.send = items_of(places_of(sends));
+    sides.receive = items_of(places_of(receives));
     for (DeviceItem& item : sides.receive) {  // several may be of one partner
       item.field = item.partner;
       item.partner = arrivals.index_of(receives[item.field].from);

@@ -116,21 +116,18 @@ void Plan::Planner::agree_on_times() {
   view.is_over_tcp = times[4] > 0;
 }
 
-void Plan::Planner::make(const Assignment& assignment, PlanOptions options) {
-  const Problem& problem = assignment.problem;
-  options.scheduler = assignment.scheduler.name;
-  options.executor = assignment.executor.name;
-  options.phase_cost_bytes = problem.phase_cost_bytes;
-  require_suitable(assignment.scheduler, assignment.executor);
+void Plan::Planner::make(const Problem& problem, const PlanOptions& options, const Schedule* known) {
+  const Scheduler& scheduler = find_scheduler(options.scheduler);
+  require_suitable(scheduler, find_executor(options.executor));
   StopWatch watch;
   all_or_none(*comm, [&] {
     std::optional<Schedule> made;
-    if (assignment.schedule == nullptr) made = make_schedule(problem, assignment.scheduler.name);
-    const Schedule& schedule = made ? *made : *assignment.schedule;
+    if (known == nullptr) made = make_schedule(problem, scheduler.name);
+    const Schedule& schedule = made ? *made : *known;
     slice.table = nuice::slice(problem.matrix, schedule, comm->rank());
     slice.notices = notices_for(schedule, problem.topology, options);
     info.schedule_s = watch.lap();
-    if (options.check) require_correct_for(problem, schedule, assignment.scheduler);
+    if (options.check) require_correct_for(problem, schedule, scheduler);
     info.check_s = options.check ? watch.lap() : 0;
     describe(problem.matrix, schedule, options);
   });
@@ -208,7 +205,7 @@ void Plan::Planner::plan_merged(const PlanOptions& options, const Scheduler* sch
                           .phase_cost_bytes = options.phase_cost_bytes,
                           .topology = topology.get(),
                           .prefer_pairs = options.prefer_pairs};
-    make({problem, *scheduler, find_executor(options.executor)}, options);
+    make(problem, options);
   }
   find_leaders();
 }

@@ -29,14 +29,6 @@ struct Facts;
 /// The only scheduler of Planning::distributed.
 inline constexpr std::string_view distributed_scheduler = "distributed_coloring";
 
-/// What a schedule is made from. The schedule itself, if somebody has made it already.
-struct Assignment {
-  Problem problem;
-  const Scheduler& scheduler;
-  const Executor& executor;
-  const Schedule* schedule = nullptr;
-};
-
 /// A method that the user's own exchanges try now and then, to see whether it is faster than the one that was chosen.
 struct Rival {
   const Executor& executor;
@@ -111,8 +103,9 @@ struct Plan::Planner : Made {
   void describe(const PlanOptions& options);
   /// Fills `info` but for the times.
   void describe(const CommMatrix& matrix, const Schedule& schedule, const PlanOptions& options);
-  /// Collective. Makes and checks the schedule and keeps this rank's slice; the times are this rank's own.
-  void make(const Assignment& assignment, PlanOptions options);
+  /// Collective. Makes and checks the schedule and keeps this rank's slice; the times are this rank's own. options: name scheduler and
+  /// executor. known: the schedule, if it has been made already.
+  void make(const Problem& problem, const PlanOptions& options, const Schedule* known = nullptr);
   /// Collective. As make(), once it has chosen scheduler and executor.
   void choose_and_make(const CommMatrix& matrix, const PlanOptions& options);
   /// This rank's slice; empty for executors that wait for no notices.

@@ -14,23 +14,6 @@
 namespace nuice::mpi {
 namespace {
 
-template <typename Message>
-DeviceItems items_in(std::span<const Message> messages) {
-  DeviceItems items;
-  for (std::size_t i = 0; i < messages.size(); ++i) {
-    const auto& [rank, data, count, type] = messages[i];
-    if (const Bytes size = size_of(type); count * size > 0)
-      items.push_back({.field = 0,
-                       .partner = i,
-                       .at = static_cast<std::byte*>(const_cast<void*>(static_cast<const void*>(data))),
-                       .count = count,
-                       .is_plain = are_plain_bytes(type),
-                       .size = size,
-                       .type = type});
-  }
-  return items;
-}
-
 /// Contiguous bytes.
 struct ByteRange {
   std::int64_t at;
@@ -58,8 +41,21 @@ struct Placed {
 
 }  // namespace
 
-DeviceItems items_of(std::span<const Outgoing> messages) { return items_in(messages); }
-DeviceItems items_of(std::span<const Incoming> messages) { return items_in(messages); }
+DeviceItems items_of(std::span<const Layout::Place> messages) {
+  DeviceItems items;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const auto& [at, count, type] = messages[i].all;
+    if (messages[i].bytes > 0)
+      items.push_back({.field = 0,
+                       .partner = i,
+                       .at = at,
+                       .count = count,
+                       .is_plain = are_plain_bytes(type),
+                       .size = size_of(type),
+                       .type = type});
+  }
+  return items;
+}
 
 DeviceItems items_of(const FieldSide& side) {
   DeviceItems items;

@@ -29,8 +29,7 @@ struct DeviceItem {
 using DeviceItems = std::vector<DeviceItem>;
 
 // Not collective. Items of no bytes are left out.
-DeviceItems items_of(std::span<const Outgoing> messages);
-DeviceItems items_of(std::span<const Incoming> messages);
+DeviceItems items_of(std::span<const Layout::Place> messages);
 DeviceItems items_of(const FieldSide& side);
 
 /// Bytes from the address of an element to its first one.

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arguments that MPI refuses, on all ranks; then a good call. mode, and whether calls were made before
+// Arguments that MPI refuses, on all ranks; then a good call. mode
 #include "case.h"
 int main(int argc, char** argv) {
   const int mode = atoi(argv[1]);
   begin(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  if (argc > 2) prime(MPI_COMM_WORLD);
   struct Blocks v = blocks_of(MPI_COMM_WORLD, 30000);
   const MPI_Comm w = MPI_COMM_WORLD;
   MPI_Request q = MPI_REQUEST_NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Halos whose requests are waited for in many ways. which way (below), bytes, steps
+// Halos whose requests are waited for in many ways. ways (below), with commas between them, bytes, steps of each
 #include "case.h"
 static void wait_for(const char* way, MPI_Request q[4]) {
   int k, at[4], is_done;
@@ -30,17 +30,20 @@ static void wait_for(const char* way, MPI_Request q[4]) {
 int main(int argc, char** argv) {
   begin(&argc, &argv);
   const int bytes = atoi(argv[2]), steps = atoi(argv[3]);
-  unsigned char *s = malloc(bytes), *g = calloc(2, bytes);
+  unsigned char *s = malloc(bytes), *g = malloc(2 * bytes);
   fill(s, rank_, 0, bytes);
-  for (int step = 0; step < steps; ++step) {
-    MPI_Request q[4];
-    MPI_Irecv(g, bytes, MPI_BYTE, left(), 0, MPI_COMM_WORLD, &q[0]);
-    MPI_Irecv(g + bytes, bytes, MPI_BYTE, right(), 1, MPI_COMM_WORLD, &q[1]);
-    MPI_Isend(s, bytes, MPI_BYTE, right(), 0, MPI_COMM_WORLD, &q[2]);
-    MPI_Isend(s, bytes, MPI_BYTE, left(), 1, MPI_COMM_WORLD, &q[3]);
-    wait_for(argv[1], q);
-    MPI_Barrier(MPI_COMM_WORLD);
+  for (const char* way = strtok(argv[1], ","); way; way = strtok(NULL, ",")) {
+    memset(g, 0, 2 * bytes);
+    for (int step = 0; step < steps; ++step) {
+      MPI_Request q[4];
+      MPI_Irecv(g, bytes, MPI_BYTE, left(), 0, MPI_COMM_WORLD, &q[0]);
+      MPI_Irecv(g + bytes, bytes, MPI_BYTE, right(), 1, MPI_COMM_WORLD, &q[1]);
+      MPI_Isend(s, bytes, MPI_BYTE, right(), 0, MPI_COMM_WORLD, &q[2]);
+      MPI_Isend(s, bytes, MPI_BYTE, left(), 1, MPI_COMM_WORLD, &q[3]);
+      wait_for(way, q);
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+    say(way, g, 2 * bytes, wrong_in(g, left(), 0, bytes) + wrong_in(g + bytes, right(), 0, bytes));
   }
-  say(argv[1], g, 2 * bytes, wrong_in(g, left(), 0, bytes) + wrong_in(g + bytes, right(), 0, bytes));
   MPI_Finalize();
 }

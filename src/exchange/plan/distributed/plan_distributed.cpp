@@ -161,7 +161,7 @@ void Plan::Planner::plan_gathered(PlanOptions options) {
   info.gather_s = watch.lap();
   options.planning = Planning::everywhere;
   const Problem problem{.matrix = matrix, .seed = options.seed, .phase_cost_bytes = options.phase_cost_bytes};
-  make({problem, find_scheduler(options.scheduler), find_executor(options.executor)}, options);
+  make(problem, options);
   settled_options.planning = Planning::distributed;  // a plan that follows may be larger
 }
 
