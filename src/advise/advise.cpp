@@ -2,7 +2,8 @@
 // Deciding, in rounds:
 //
 //   rule        for all candidates, O(ranks + messages) together
-//   counting    of those that forward messages and may win by the rule: the rule again, from their schedules
+//   counting    of those that may win by the rule and forward messages, or may overflow a queue: the rule again, from
+//               their schedules
 //   simulation  of those that may win by the rule, the most promising first, as far as the budget goes
 //
 // The last only begins if it can simulate the first candidate and another. Then one that it did not simulate wins only
@@ -20,6 +21,7 @@
 #include "advise/predict/lossless.hpp"
 #include "advise/predict/rule.hpp"
 #include "advise/predict/used_links.hpp"
+#include "advise/predict/walk.hpp"
 #include "advise/reasons.hpp"
 #include "advise/work.hpp"
 #include "nuice/core/error.hpp"
@@ -107,6 +109,7 @@ class Decision {
     }
     set_budget(candidates_[0].exchange_s);
     if (matrix_.num_messages() == 0) return;
+    walks_ = !affords_two(candidates_[0]);
     count_steps();
     set_budget(candidates_[0].exchange_s);
     look_closer();
@@ -138,35 +141,56 @@ class Decision {
   }
 
   /// Schedules that forward, again from their structure, as long as one may win and the budget goes: closed forms
-  /// know neither what a rank in between carries nor how many send to it at once. Then simulating costs less too.
+  /// know neither what a rank in between carries nor how many send to it at once. Then simulating costs less too. And,
+  /// where nothing can be simulated, those in whose phases a queue may overflow: that depends on which messages meet.
   void count_steps() {
     while (Entry* const candidate = next_to_count()) {
       const Scheduler& planner = *candidate->planner;
-      counting_s_ += planning_s(planner, traits_);
-      spend(planning_s(planner, traits_));
-      set_rule(*candidate, rule_of_steps(*schedule_of(planner), traits_, machine_));
+      const double work_s = counting_work_s(*candidate);
+      counting_s_ += work_s;
+      spend(work_s);
+      const Schedule& schedule = *schedule_of(planner);
+      set_rule(*candidate, candidate->forwards() ? rule_of_steps(schedule, traits_, machine_)
+                                                 : rule_of_phases(schedule, traits_, machine_));
       candidate->is_counted = true;
       sort(candidates_);
     }
   }
 
-  /// The budget is that of the best of the others: what a wrong step away from it would cost. Next to nothing of it
-  /// where candidates can be simulated.
+  /// Of those that are walked through the most promising, since one without timeouts may settle it; then the others in
+  /// their order. The budget is that of the best of the settled: what a wrong step away from it would cost. Next to
+  /// nothing of it where candidates can be simulated.
   Entry* next_to_count() {
-    const auto settled = std::ranges::find_if(candidates_, is_settled);
+    const auto settled =
+        std::ranges::find_if_not(candidates_, [this](const Entry& c) { return can_count(c); });
     if (settled == candidates_.end()) return nullptr;
     set_budget(settled->exchange_s);
     const double share = affords_two(*settled) ? next_to_nothing : 1;
+    Entry* next = nullptr;
     for (Entry& candidate : candidates_) {
-      if (is_settled(candidate) || !can_win(candidate, settled->total_s)) continue;
-      const double make_s = planning_s(*candidate.planner, traits_);
-      const bool fits = advice_.deciding_s + make_s <= budget_s_ && counting_s_ + make_s <= share * budget_s_;
-      if (fits && may_win(candidate, settled->total_s)) return &candidate;
+      if (!can_count(candidate) || !can_win(candidate, settled->total_s)) continue;
+      const double work_s = counting_work_s(candidate);
+      const bool fits = advice_.deciding_s + work_s <= budget_s_ && counting_s_ + work_s <= share * budget_s_;
+      if (!fits || !may_win(candidate, settled->total_s)) continue;
+      const bool is_before =
+          next == nullptr || (!candidate.forwards() && at_best_s(candidate) < at_best_s(*next));
+      if (is_before) next = &candidate;
     }
-    return nullptr;
+    return next;
   }
 
-  static bool is_settled(const Entry& candidate) { return !candidate.forwards() || candidate.is_counted; }
+  bool can_count(const Entry& candidate) const {
+    return !candidate.is_counted && (candidate.forwards() || (walks_ && may_overflow_in_phases(candidate)));
+  }
+
+  bool may_overflow_in_phases(const Entry& candidate) const {
+    return candidate.possible_s > 0 && candidate.runner->pace == Pace::phases &&
+           (candidate.planner->guarantees & one_port) != 0 && machine_.duplex == Duplex::full;
+  }
+
+  double counting_work_s(const Entry& candidate) const {
+    return planning_s(*candidate.planner, traits_) + (candidate.forwards() ? 0 : walk_work_s(traits_));
+  }
 
   void set_exchange(Candidate& candidate, Prediction by, double seconds, double uncertainty) const {
     candidate.predicted_by = by;
@@ -337,6 +361,7 @@ class Decision {
   double busiest_link_s_ = 0;  // its bytes alone
   double budget_s_ = 0;
   double counting_s_ = 0;
+  bool walks_ = false;  // through the phases of schedules
 };
 
 void require_options(const AdviceOptions& options) {

@@ -45,6 +45,8 @@ double rule_work_s(const Traits& t, double candidates) {
   return step_s * (500 + 150 * candidates + 2 * t.ranks + t.messages * (1 + t.hops / 2));
 }
 
+double walk_work_s(const Traits& t) { return step_s * (t.ranks + 6 * t.messages); }
+
 /// Each begin and end of a message changes the rates of others: where all are in flight at once, of those at its ports,
 /// and of nearly all others where they share links or ports for both ways, or slow a receiver down.
 double fluid_work_s(const Traits& t, double transfers, const Machine& machine, bool all_at_once) {

@@ -20,6 +20,9 @@ double planning_on_s(const Scheduler* planner, const Traits& traits, const Machi
 /// The traits and the rule for all candidates.
 double rule_work_s(const Traits& traits, double candidates);
 
+/// The recurrence over a schedule's transfers, about one for every message.
+double walk_work_s(const Traits& traits);
+
 /// A run of simulate() with about that many transfers. all_at_once: of an executor that waits for nothing.
 double fluid_work_s(const Traits& traits, double transfers, const Machine& machine, bool all_at_once);
 
