@@ -58,7 +58,7 @@ NOT_RUN = {
     "make build": "the same",
     "make install": "the same, by pip too",
     "make demo": "test_demo.py",
-    "make testbed": "nuice-testbed up; the same",
+    "make testbed": "the same, then the command that run_as_printed() begins with",
     "make petsc": "needs PETSc: tests/petsc",
     "make fuzz": "ctest runs its targets",
     "mpiexec -n 4 ./program -dll_append": "needs PETSc: tests/petsc",
@@ -75,9 +75,10 @@ NOT_RUN = {
     "nuice plan-at-scale --ranks 1048576": "some minutes: test_at_scale.py with fewer ranks",
     "mpiexec -n 8 nuice-calibrate": "needs a core for each rank: nuice_calibrate_test",
     "nuice-bench --schedulers auto,ac,rs_n,coloring --machine my.toml ...": "the dots are the reader's",
-    "docs/how-to/recorded-runs.md": "needs somebody's recordings: test_recording.py makes some",
+    "docs/how-to/recorded-runs.md": "needs a recording of another tool: test_recording.py makes some",
     "nuice-testbed up --name a": "another network may have this name: test_testbed.py",
     "nuice-testbed port HOST RATE": "the words in capitals are the reader's: test_testbed.py",
+    "nuice-testbed switch down": "needs the network that is down by then: test_testbed.py",
     "nuice-testbed rdma": "test_lossless.py",
     "nuice-testbed up --preset lossless": "needs Soft-RoCE or many cores: test_lossless.py",
     "nuice-testbed run nuice-bench --matrix M16.mtx --topology": "the same",
@@ -108,7 +109,9 @@ def test_every_command_of_the_pages_is_run_or_has_a_reason() -> None:
         for command in commands(page):
             reason = why_not_run(page, command)
             used.add(reason)
-            assert reason or page in PAGES + ON_A_NETWORK, f"{page}: nobody runs {command}"
+            assert reason or page in PAGES + ON_A_NETWORK, (
+                f"{page}: add the page to PAGES, or say in NOT_RUN why this does not run: {command}"
+            )
     assert {*NOT_RUN} - used == set(), "not on any page"
 
 
@@ -150,6 +153,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run_as_printed(page: str, folder: Path, name: str) -> None:
     lines = [line for line in commands(page) if not why_not_run(page, line)]
+    if any(line.startswith("make testbed") for line in commands(page)):
+        lines.insert(0, "nuice-testbed up --preset fast")
     script = "\n".join(f"if {line}\nthen false; fi" if "# fails" in line else line for line in lines)
     assert script
     variables = {
