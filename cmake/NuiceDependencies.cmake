@@ -1,33 +1,62 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # nlohmann-json, toml++ and libyaml: those installed, or else a download with a fixed hash, at configure time. Without access to the
 # network: FETCHCONTENT_SOURCE_DIR_NUICE_JSON, _NUICE_TOML and _NUICE_YAML name unpacked copies. zlib must be installed.
-include(FetchContent)
-if(POLICY CMP0135)
-  cmake_policy(SET CMP0135 NEW)
-endif()
 find_package(ZLIB REQUIRED)
 
-# Unpacks what is at one of the addresses into NAME_SOURCE_DIR; its own CMake files are not used.
-function(nuice_fetch name file hash)
-  message(STATUS "${name}: not installed, so ${file} is fetched")
-  FetchContent_Declare(${name} URL ${ARGN} URL_HASH SHA256=${hash} DOWNLOAD_NAME ${file} SOURCE_SUBDIR none)
-  FetchContent_MakeAvailable(${name})
-  set(${name}_SOURCE_DIR ${${name}_SOURCE_DIR} PARENT_SCOPE)
+# Unpacks what is at one of the addresses; result becomes the folder that contains header. No FetchContent, whose error for a machine
+# without a network is a page of text that does not name the way out.
+function(nuice_fetch result name header file hash)
+  set(sources ${FETCHCONTENT_SOURCE_DIR_${name}})
+  if(NOT sources)
+    set(archive ${PROJECT_BINARY_DIR}/_deps/${file})
+    set(sources ${PROJECT_BINARY_DIR}/_deps/${name})
+    set(problems "")
+    foreach(address IN LISTS ARGN)
+      if(EXISTS ${sources}/unpacked)
+        break()
+      endif()
+      message(STATUS "${header}: not installed, so ${address} is fetched")
+      file(DOWNLOAD ${address} ${archive} STATUS status INACTIVITY_TIMEOUT 20)
+      list(GET status 0 failed)
+      file(SHA256 ${archive} found)
+      if(failed)
+        list(GET status 1 problem)
+      elseif(NOT found STREQUAL hash)
+        set(problem "its SHA256 is ${found}, not ${hash}")
+      else()
+        file(ARCHIVE_EXTRACT INPUT ${archive} DESTINATION ${sources})
+        file(TOUCH ${sources}/unpacked)
+      endif()
+      string(APPEND problems "\n  ${address}: ${problem}")
+    endforeach()
+    if(NOT EXISTS ${sources}/unpacked)
+      message(FATAL_ERROR "${header} is not installed and cannot be fetched:${problems}\n"
+        "Install it, or unpack its sources and name their folder with -DFETCHCONTENT_SOURCE_DIR_${name}=FOLDER.")
+    endif()
+  endif()
+  # Released archives and the packages below have it in different places.
+  file(GLOB folders ${sources}/include ${sources}/*/include ${sources}/*/*/include ${sources}/*/*/*/include)
+  foreach(folder IN LISTS folders)
+    if(EXISTS ${folder}/${header})
+      set(${result} ${folder} PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+  message(FATAL_ERROR "${sources} has no include/${header}")
 endfunction()
 
 find_package(nlohmann_json QUIET)
 if(NOT nlohmann_json_FOUND)  # 3.12.0, as PyPI has it
-  nuice_fetch(nuice_json nlohmann_json.zip 5f6132720fb25d0d70bf0742f8397b49a540dcc193e7312a914f6aa49f054810
+  nuice_fetch(json NUICE_JSON nlohmann/json.hpp nlohmann_json.zip 5f6132720fb25d0d70bf0742f8397b49a540dcc193e7312a914f6aa49f054810
     https://files.pythonhosted.org/packages/51/69/a42fddc89a6de959b65b27a15d69de85e88d2f99884e00b1b02c12dce301/nlohmann_json-3.12.0-py3-none-any.whl)
   add_library(nlohmann_json::nlohmann_json INTERFACE IMPORTED GLOBAL)
-  target_include_directories(nlohmann_json::nlohmann_json INTERFACE ${nuice_json_SOURCE_DIR}/nlohmann_json/include)
+  target_include_directories(nlohmann_json::nlohmann_json INTERFACE ${json})
 endif()
 
 find_path(NUICE_TOML_INCLUDE_DIR toml++/toml.h)
 if(NOT NUICE_TOML_INCLUDE_DIR)  # 3.4.0, in the sources of a Python package that wraps it
-  nuice_fetch(nuice_toml pytomlpp-1.1.0.tar.gz 61a0f73e7ba2fe8bba4e99ce6d2701491885850b53aad8f3e46d03c4b31e594d
+  nuice_fetch(NUICE_TOML_INCLUDE_DIR NUICE_TOML toml++/toml.h pytomlpp-1.1.0.tar.gz 61a0f73e7ba2fe8bba4e99ce6d2701491885850b53aad8f3e46d03c4b31e594d
     https://files.pythonhosted.org/packages/10/fe/50ca1ac0c1a932d3e71311baff531c0395e546ec0cd42bc8a8a88c36e00b/pytomlpp-1.1.0.tar.gz)
-  set(NUICE_TOML_INCLUDE_DIR ${nuice_toml_SOURCE_DIR}/third_party/tomlplusplus/include)
 endif()
 add_library(nuice_toml INTERFACE)
 target_include_directories(nuice_toml SYSTEM INTERFACE ${NUICE_TOML_INCLUDE_DIR})
@@ -36,14 +65,14 @@ target_include_directories(nuice_toml SYSTEM INTERFACE ${NUICE_TOML_INCLUDE_DIR}
 set(NUICE_OWN_YAML OFF)
 find_package(LibYaml QUIET)
 if(NOT LibYaml_FOUND)
-  nuice_fetch(nuice_yaml libyaml-0.2.5.tar.gz fa240dbf262be053f3898006d502d514936c818e422afdcf33921c63bed9bf2e
+  nuice_fetch(yaml NUICE_YAML yaml.h libyaml-0.2.5.tar.gz fa240dbf262be053f3898006d502d514936c818e422afdcf33921c63bed9bf2e
     https://deb.debian.org/debian/pool/main/liby/libyaml/libyaml_0.2.5.orig.tar.gz https://github.com/yaml/libyaml/archive/0.2.5.tar.gz)
   set(NUICE_OWN_YAML ON)
   set(sources api loader parser reader scanner)
-  list(TRANSFORM sources REPLACE "(.+)" "${nuice_yaml_SOURCE_DIR}/src/\\1.c")
+  list(TRANSFORM sources REPLACE "(.+)" "${yaml}/../src/\\1.c")
   add_library(nuice_yaml STATIC ${sources})
   add_library(LibYaml::LibYaml ALIAS nuice_yaml)
-  target_include_directories(nuice_yaml SYSTEM PUBLIC ${nuice_yaml_SOURCE_DIR}/include)
+  target_include_directories(nuice_yaml SYSTEM PUBLIC ${yaml})
   target_compile_definitions(nuice_yaml PRIVATE YAML_VERSION_STRING="0.2.5" YAML_VERSION_MAJOR=0 YAML_VERSION_MINOR=2 YAML_VERSION_PATCH=5)
   target_compile_options(nuice_yaml PRIVATE -w)
   set_target_properties(nuice_yaml PROPERTIES UNITY_BUILD OFF C_VISIBILITY_PRESET hidden)

@@ -2,6 +2,8 @@
 #
 # SPDX-License-Identifier: (Apache-2.0 OR MIT)
 
+import os
+
 from spack_repo.builtin.build_systems.cmake import CMakePackage
 from spack_repo.builtin.build_systems.python import PythonPipBuilder
 
@@ -11,15 +13,14 @@ from spack.package import *
 class Nuice(CMakePackage):
     """Plans irregular exchanges of MPI programs: checked, contention-free, reusable schedules."""
 
-    # packaging/spack/prove.sh puts the archive of the working tree in here. Before this goes to
-    # spack-packages (repos/spack_repo/builtin/packages/nuice/package.py): homepage, url,
-    # maintainers and the sha256.
+    # The source is the archive of RELEASING.md, in the folder from which spack is called. Not published
+    # yet: the publisher adds homepage, the archive's address as url, maintainers, and the sha256.
     homepage = "https://example.org/nuice"
-    url = "https://example.org/nuice/archive/nuice-0.3.0.tar.gz"
+    url = f"file://{os.getcwd()}/nuice-0.3.0.tar.gz"
 
     license("BSD-3-Clause", checked_by="nuice")
 
-    # version("0.3.0", sha256=...)
+    # version("0.3.0", sha256=...)  # sha256sum nuice-0.3.0.tar.gz
 
     variant("mpi", default=True, description="Exchanges on MPI; without it the planner only")
     variant("ucx", default=False, when="+mpi", description="Active messages by UCX")

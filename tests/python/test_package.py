@@ -63,6 +63,18 @@ def test_the_version_is_that_of_the_build_files() -> None:
     assert re.search(r"project\(nuice VERSION ([0-9.]+)", text).group(1) == nuice.__version__
 
 
+def test_recipes_and_changelog_have_the_version() -> None:
+    version = nuice.__version__
+    for file, line in {
+        "packaging/conda/recipe.yaml": f'version: "{version}"',
+        f"packaging/easybuild/nuice-{version}-gompi-2023b.eb": f"version = '{version}'",
+        "packaging/spack/package.py": f'version("{version}", sha256=',
+        "CHANGELOG.md": f"({version})\n",
+    }.items():
+        assert line in (ROOT / file).read_text(), f"{file} does not have {line}"
+    assert len([*(ROOT / "packaging/easybuild").glob("*.eb")]) == 1
+
+
 def test_all_names_exist() -> None:
     assert all(hasattr(nuice, name) for name in nuice.__all__)
 

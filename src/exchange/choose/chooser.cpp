@@ -102,7 +102,7 @@ class Plan::Planner::Chooser {
         schedule = make_schedule(problem, row.name);
         if (schedule->num_transfers() * 3 > std::size_t{2} * matrix_.num_messages())
           return;  // not even a third fewer
-        if (options_.check) state_.require_correct_for(problem, *schedule, row);
+        if (options_.check) Plan::Planner::require_correct_for(problem, *schedule, row);
         state_.rivals.push_back({executor, state_.settled_options, "", std::string(row.name),
                                  nuice::slice(matrix_, *schedule, comm_.rank())});
       });
