@@ -6,9 +6,10 @@
 //               their schedules
 //   simulation  of those that may win by the rule, the most promising first, as far as the budget goes
 //
-// The last only begins if it can simulate the first candidate and another. Then one that it did not simulate wins only
-// if it is better even at the upper end of the rule's uncertainty. A candidate that plans for longer than it can save,
-// even if it ran at the bound, is passed over. Work is counted in advance (work.hpp).
+// Simulation begins only if the budget allows simulating the first candidate and another one. A candidate
+// that was not simulated then wins only if it is better even at the upper end of the rule's uncertainty. A
+// candidate whose planning takes longer than it can save, even if it ran at the bound, is skipped. Work is
+// counted in advance (work.hpp).
 #include "nuice/plan/advise.hpp"
 
 #include <algorithm>
@@ -32,25 +33,27 @@ namespace nuice {
 namespace advice {
 namespace {
 
-/// How far the prediction is from the simulator, nine times of ten (bench/run.py advise, seeds 500 to 539).
+/// The relative difference between rule and simulator that nine of ten predictions stay below (bench/run.py
+/// advise, seeds 500 to 539).
 constexpr double rule_uncertainty = 0.57;
 constexpr double timeout_uncertainty = 1;
 
-/// Schedules with more pieces are made again rather than kept.
+/// The maximum number of pieces of a schedule that is kept. Larger schedules are made again.
 constexpr double most_pieces_kept = 4e6;
 
-/// Deciding may take this part of the exchanges that it decides about.
+/// The part of the time of all planned exchanges that deciding may take.
 constexpr double budget_share = 0.5;
 
-/// Nor longer than so, whatever the plan is worth: somebody waits for the answer. options.budget_s allows more. But always as long
-/// as the calls that make a plan take anyway: an order of magnitude, ten small collectives of about 10 us on a fast network.
+/// The limits of the time for deciding. The upper limit holds because a user waits for the answer;
+/// options.budget_s allows more. The lower limit is the time that the calls for making a plan take anyway:
+/// about ten small collectives of 10 us on a fast network.
 constexpr double most_deciding_s = 3;
 constexpr double least_deciding_s = 1e-4;
 
-/// Of the budget: what may go into candidates that are not likely to win.
+/// The part of the budget that may be spent on candidates that are not likely to win.
 constexpr double next_to_nothing = 0.1;
 
-/// Of two ranges of relative uncertainty, one after the other.
+/// Returns the combination of two independent relative uncertainties.
 double combined(double a, double b) { return std::sqrt(a * a + b * b); }
 
 class Decision {
@@ -140,9 +143,9 @@ class Decision {
     candidate.possible_s = estimate.possible_s;
   }
 
-  /// Schedules that forward, again from their structure, as long as one may win and the budget goes: closed forms
-  /// know neither what a rank in between carries nor how many send to it at once. Then simulating costs less too. And,
-  /// where nothing can be simulated, those in whose phases a queue may overflow: that depends on which messages meet.
+  /// Predicts schedules that forward again, from their structure, as long as one of them may win and the
+  /// budget allows it. The rule's closed forms do not know how much the forwarding ranks carry, nor how many
+  /// ranks send to them at once. Fewer candidates then have to be simulated.
   void count_steps() {
     while (Entry* const candidate = next_to_count()) {
       const Scheduler& planner = *candidate->planner;
@@ -200,7 +203,8 @@ class Decision {
     candidate.uncertainty = combined(uncertainty, options_.machine_uncertainty);
   }
 
-  /// The exchange is predicted again, by a simulator. None knows notices where packets may be lost: there the rule stands.
+  /// Predicts the exchange again with a simulator. No simulator supports notifications on networks that may
+  /// lose packets; the rule's prediction is kept there.
   void simulate_one(Entry& candidate) {
     spend(work_s(candidate));
     candidate.is_simulated = true;
@@ -239,8 +243,9 @@ class Decision {
     return made;
   }
 
-  /// Of simulating it, and of making its schedule if that is not there. Before it was made it is taken to have a
-  /// transfer for every message: some split messages, others send many in one transfer.
+  /// Returns the work of simulating the candidate, and of making its schedule if that is not kept. A schedule
+  /// that is not yet made is assumed to have one transfer per message; some schedulers split messages, others
+  /// send many messages in one transfer.
   double work_s(const Entry& candidate) const {
     const double transfers =
         candidate.transfers ? static_cast<double>(*candidate.transfers) : traits_.messages;
@@ -254,31 +259,33 @@ class Decision {
     return make_s + fluid_work_s(traits_, transfers, machine_, at_once);
   }
 
-  /// Whether it can have the least total, if another one needs `best_s`: not if it would be more expensive at the bound.
+  /// Whether the candidate can have the lowest total if another one needs `best_s`: not if it would cost more
+  /// even at the bound.
   bool can_win(const Candidate& candidate, double best_s) const {
     return candidate.planning_s / static_cast<double>(options_.reuse) + advice_.bound_s < best_s;
   }
 
-  /// The lower end of what it may cost: without timeouts that there may be, as far as the rule can be trusted.
+  /// Returns the lower end of the candidate's cost: without possible timeouts, and with the uncertainty of
+  /// the rule.
   double at_best_s(const Entry& candidate) const {
     const double surely_s = candidate.exchange_s - candidate.possible_s;
     const double less = combined(rule_uncertainty, options_.machine_uncertainty);
     return candidate.total_s - candidate.exchange_s + surely_s * (1 - std::min(1.0, less));
   }
 
-  /// The upper end. What is simulated is known.
+  /// Returns the upper end of the candidate's cost. A simulated cost is certain.
   static double at_worst_s(const Entry& candidate) {
     return candidate.total_s + (candidate.is_simulated ? 0 : candidate.exchange_s * candidate.uncertainty);
   }
 
-  /// Whether it may have the least total, as far as its prediction can be trusted.
+  /// Whether the candidate may have the lowest total within the uncertainty of its prediction.
   bool may_win(const Entry& candidate, double best_s) const { return at_best_s(candidate) < best_s; }
 
   void spend(double seconds) { advice_.deciding_s += seconds; }
 
-  /// The most promising at the lower end of its range first, as far as the budget goes, and those that are not likely
-  /// to win too as long as that costs next to nothing. The choice is the one with the least upper end: what was only
-  /// promised has to be better by more than the promise may be off.
+  /// Simulates candidates as far as the budget allows, in the order of the lower ends of their costs.
+  /// Unlikely candidates are simulated too if that takes little of the budget. The choice is the candidate
+  /// with the lowest upper end: one that was not simulated must be better by more than its uncertainty.
   void look_closer() {
     if (!affords_two(candidates_[0])) return;
     std::ranges::stable_sort(candidates_, std::less{}, [this](const Entry& c) { return at_best_s(c); });
@@ -294,7 +301,8 @@ class Decision {
     std::ranges::stable_sort(candidates_, std::less{}, at_worst_s);
   }
 
-  /// Sending everything at once comes second, if not first: whatever is chosen has been compared with no schedule at all.
+  /// Puts sending everything at once second, if it is not first, so that every choice has been compared with
+  /// using no schedule.
   void compare_with_nothing() {
     const auto nothing = std::ranges::find_if(candidates_, [](const Entry& c) {
       return c.runner->pace == Pace::at_once && (c.planner->guarantees & one_port) == 0;
@@ -303,7 +311,8 @@ class Decision {
     std::rotate(candidates_.begin() + 1, nothing, nothing + 1);
   }
 
-  /// The most promising one that the budget allows, which grows when the best one turns out to be worse than thought.
+  /// Returns the most promising candidate that the budget allows. The budget grows if the best candidate
+  /// turns out to be slower than predicted.
   Entry* next_to_look_at() {
     const Entry& safest = *std::ranges::min_element(candidates_, std::less{}, at_worst_s);
     const double best_s = at_worst_s(safest);
@@ -318,13 +327,14 @@ class Decision {
     return unlikely;
   }
 
-  /// For a decision about exchanges that take that long.
+  /// Sets the budget for a decision about exchanges that take this long.
   void set_budget(double exchange_s) {
     const double worth_s = budget_share * static_cast<double>(options_.reuse) * exchange_s;
     budget_s_ = options_.budget_s.value_or(std::clamp(worth_s, least_deciding_s, most_deciding_s));
   }
 
-  /// The first and any other one: sending everything at once, which is expensive to simulate, need not be it.
+  /// Whether the budget allows simulating the first candidate and any other one. The other one need not be
+  /// sending everything at once, which is expensive to simulate.
   bool affords_two(const Entry& first) const {
     const double spent_s = advice_.deciding_s + work_s(first);
     return std::ranges::any_of(candidates_, [&](const Entry& other) {

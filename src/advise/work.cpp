@@ -10,10 +10,10 @@ namespace nuice {
 namespace advice {
 namespace {
 
-/// A step looks at a message once. A nominal time: nothing but budgets and S depend on it.
+/// The nominal time of a step, which handles a message once. Only budgets and S depend on it.
 constexpr double step_s = 10e-9;
 
-/// log2 rounded down, plus the rest linearly: the same on every platform, unlike std::log2.
+/// Returns log2 rounded down, plus a linear rest: the same on every platform, unlike std::log2.
 double log2_of(double value) {
   double floor = 0;
   while (value >= 2) {
@@ -25,7 +25,8 @@ double log2_of(double value) {
 
 }  // namespace
 
-/// A message is looked at with a partner's others in a heap, a sorted list or a search by halves: hence the logarithm.
+/// A message is compared with the partner's other messages in a heap, a sorted list or a binary search; hence
+/// the logarithm.
 double planning_s(const Scheduler& planner, const MatrixTraits& t) {
   constexpr double fixed = 150;
   const double of_a_message = planner.planning_passes * (1 + log2_of(1 + t.degree) / 3);
@@ -47,8 +48,9 @@ double rule_work_s(const Traits& t, double candidates) {
 
 double walk_work_s(const Traits& t) { return step_s * (t.ranks + 6 * t.messages); }
 
-/// Each begin and end of a message changes the rates of others: where all are in flight at once, of those at its ports,
-/// and of nearly all others where they share links or ports for both ways, or slow a receiver down.
+/// Each begin and end of a message changes the rates of other messages. If all are in flight at once, these
+/// are the messages at its ports. They are nearly all messages if messages share links, or ports for both
+/// directions, or slow a receiver down.
 double fluid_work_s(const Traits& t, double transfers, const Machine& machine, bool all_at_once) {
   double others = 0;
   if (all_at_once && machine.sends_at_once != 1) {
@@ -60,7 +62,7 @@ double fluid_work_s(const Traits& t, double transfers, const Machine& machine, b
   return step_s * (2000 + transfers * (70 + 20 * t.hops + others));
 }
 
-/// A few are in fluid_work_s() already.
+/// A few refusals are included in fluid_work_s() already.
 double refusals_work_s(const Traits& t, const Machine& machine, double exchange_s) {
   constexpr double few = 1e5;
   const double inquiry_s =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Work that is counted instead of timed, so that every rank and every run decides alike: planning a schedule, and
-// predicting an exchange. docs/explanation/advise.md says how far the counts are from a clock.
+// Counts work instead of timing it, so that every rank and every run decides alike: the work of planning a
+// schedule and of predicting an exchange. docs/explanation/advise.md compares the counts with a clock.
 #pragma once
 
 #include "advise/traits.hpp"
@@ -9,27 +9,28 @@
 
 namespace nuice::advice {
 
-/// Making and checking one schedule on this computer.
+/// Returns the time of making and checking one schedule on this computer.
 double planning_s(const Scheduler& planner, const MatrixTraits& traits);
 
-/// S on that machine: its processors' speed, and, where it has a control network, what it takes to learn of the others'
-/// messages: the whole matrix; or, where a rank plans its own row only (Scheduler::gathers is false) or there is no plan (null), its
-/// sources (004 s.3, table 3).
+/// Returns S on that machine, at the speed of its processors. If it has a control network, S includes
+/// learning the messages of other ranks: the whole matrix, or only a rank's sources if each rank plans its
+/// own row (Scheduler::gathers is false) or there is no plan (null) (004 s.3, table 3).
 double planning_on_s(const Scheduler* planner, const Traits& traits, const Machine& machine);
 
-/// The traits and the rule for all candidates.
+/// Returns the work of the traits and of the rule for all candidates.
 double rule_work_s(const Traits& traits, double candidates);
 
 /// The recurrence over a schedule's transfers, about one for every message.
 double walk_work_s(const Traits& traits);
 
-/// A run of simulate() with about that many transfers. all_at_once: of an executor that waits for nothing.
+/// Returns the work of a run of simulate() with about this number of transfers. all_at_once: whether the
+/// executor waits for nothing.
 double fluid_work_s(const Traits& traits, double transfers, const Machine& machine, bool all_at_once);
 
-/// What refused inquiries add to that for DRS_N, in an exchange of about that many seconds.
+/// Returns the additional work for refused inquiries of DRS_N, in an exchange of about exchange_s seconds.
 double refusals_work_s(const Traits& traits, const Machine& machine, double exchange_s);
 
-/// Two runs of simulate_packets() with that number of packets.
+/// Returns the work of two runs of simulate_packets() with this number of packets.
 double packets_work_s(const Traits& traits, double packets);
 
 }  // namespace nuice::advice

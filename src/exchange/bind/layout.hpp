@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the bytes of a plan's messages lie in this process: what bind() has been given, in one form for the maker of
-// requests.
+// The layout of a plan's messages in this process: where their bytes lie, in one form for all ways in which
+// memory is given to bind().
 #pragma once
 
 #include <cstddef>
@@ -17,34 +17,36 @@
 
 namespace nuice::mpi {
 
-/// Contiguous, as they travel.
+/// Segments whose bytes are contiguous in a message.
 using Places = std::vector<Segment>;
 
-/// Elements that come before byte `offset` of `whole` bytes, which hold `count` elements; rounded down.
+/// The number of elements before byte `offset`, rounded down, if `whole` bytes hold `count` elements.
 std::int64_t share(std::int64_t count, Bytes offset, Bytes whole);
 
-/// `width` numbers from `at` on, to or from a partner.
+/// Says that `width` numbers, from index `at` on, go to a partner or come from it.
 struct NumbersFor {
   Rank partner;
   int tag;
   std::size_t at;
 };
-/// Collective over the partners. What they sent; num_theirs of them.
+/// Collective over the partners. Returns the num_theirs numbers that the partners have sent.
 std::vector<std::int64_t> exchange_numbers(const Communicator& comm, std::vector<std::int64_t> mine,
                                            std::span<const NumbersFor> sends, std::size_t num_theirs,
                                            std::span<const NumbersFor> receives, int width = 1);
 
 struct Layout {
-  /// A message, or a share of one: of several fields, or of those that the user lists for one rank.
+  /// A message or a share of it: one field of several, or one of the messages that the user lists for a rank.
   struct Place {
     Rank rank;
     Segment all;
-    Bytes begin;  ///< In what the plan has for the rank.
-    Bytes bytes;  ///< Likewise.
+    Bytes begin;  ///< Where its bytes begin in the plan's message with the rank.
+    Bytes bytes;  ///< Its bytes in that message.
   };
   using ByRank =
-      std::vector<Place>;  ///< Ascending, but as given (messages.hpp); those of a rank as they travel.
-  /// Bytes of fields for a number of bytes of the plan, the same for all messages of all ranks.
+      /// By ascending rank, or in the user's order (messages.hpp). Places of one rank are in the order of the
+      /// message.
+      std::vector<Place>;
+  /// The ratio of field bytes to planned bytes, the same for all messages of all ranks.
   struct Ratio {
     Bytes fields = 1;
     Bytes plan = 1;
@@ -52,29 +54,31 @@ struct Layout {
 
   ByRank send;
   ByRank receive;
-  std::vector<Datatype> types;  ///< Of the places, where they are not the user's.
+  std::vector<Datatype> types;  ///< Types of the places, if they are not the user's.
   bool are_all_bytes =
-      false;                  ///< Both ends of every message hold it as plain bytes, in one place or several.
-  bool in_one_place = false;  ///< Each message is in one place at both ends.
-  Bytes most_together = max_bytes;  ///< Segments of a longer message travel as messages of their own.
-  Ratio ratio;                      ///< Where the plan forwards.
+      /// Whether both ends of every message hold it as plain bytes, in one place or several.
+      false;
+  bool in_one_place = false;        ///< Whether each message is in one place at both ends.
+  Bytes most_together = max_bytes;  ///< The segments of a longer message are sent as separate messages.
+  Ratio ratio;                      ///< Used if the plan forwards messages.
 
-  /// Appends where bytes [offset, offset + bytes) of the message to this partner are, or of that from it will be. A partner
-  /// that is none, or an empty range, adds nothing.
+  /// Appends the places of bytes [offset, offset + bytes) of the message to this partner, or from it. Appends
+  /// nothing if there is no such message or the range is empty.
   void find(Rank partner, bool is_send, Bytes offset, Bytes bytes, Places& places) const;
-  /// The bytes that forwarding takes for a number of bytes of the plan.
+  /// The number of field bytes that are forwarded for a number of planned bytes.
   Bytes scaled(Bytes plan_bytes) const { return share(ratio.fields, plan_bytes, ratio.plan); }
   /// Whether both ends of every message hold it as plain bytes in one place.
   bool is_bytes() const { return are_all_bytes && in_one_place; }
-  /// Whether the segments of a transfer with this partner travel as messages of their own; the same at both ends.
+  /// Whether the segments of a transfer with this partner are sent as separate messages; the same at both
+  /// ends.
   bool one_by_one(Rank partner, bool is_send) const;
 };
 
-/// One rank's part of a plan, in one direction: what is bound.
+/// One rank's part of a plan in one direction, which is bound to memory.
 struct Slice {
   PhaseTable table;
-  Notices notices;  ///< For executors that wait for them.
-  // As the ranks list them: in the user's order, those of one rank perhaps several times.
+  Notices notices;  ///< Used by executors that wait for notifications.
+  // Partners as the ranks list them: in the user's order, possibly with repeated ranks.
   std::vector<Partner> send_to;
   std::vector<Partner> receive_from;
 };

@@ -35,7 +35,7 @@ void check(const Message& message, Rank mine, Rank num_ranks) {
   if (size > 0 && message.count > max_bytes / size) refuse(ErrorCode::limit, "more than 2^62 bytes");
 }
 
-/// Throws Error for a message that cannot be.
+/// Checks a message, and returns whether it has bytes.
 template <typename Message>
 bool has_bytes(const Message& message, Rank mine, Rank num_ranks) {
   check(message, mine, num_ranks);
@@ -45,7 +45,7 @@ bool has_bytes(const Message& message, Rank mine, Rank num_ranks) {
 template <typename Message>
 Layout::Place place_of(const Message& message) {
   const auto& [rank, data, count, type] = message;
-  // MPI takes the address of what it only reads as one that it might write to, within a datatype.
+  // A datatype's addresses are not const, even for memory that MPI only reads.
   auto* const at = static_cast<std::byte*>(const_cast<void*>(static_cast<const void*>(data)));
   return {rank, {at, count, type}, 0, bytes_of(count, type)};
 }
@@ -57,7 +57,8 @@ Layout::ByRank places_in(std::span<const Message> messages) {
   return places;
 }
 
-/// What the plan has and what is here, each by ascending rank and without empty messages.
+/// Throws Error mismatch unless the plan and the call have the same messages, without regard to order and
+/// empty messages.
 void require_equal(std::span<const Partner> plan, std::span<const Partner> here, Rank mine, bool is_send) {
   const auto sorted = [](std::span<const Partner> partners) {
     std::vector<Partner> kept(partners.begin(), partners.end());
@@ -83,7 +84,7 @@ void require_equal(std::span<const Partner> plan, std::span<const Partner> here,
   }
 }
 
-/// A buffer for each message inside the array.
+/// Returns a buffer inside the array for each message.
 template <typename Buffer, typename Array>
 std::vector<Buffer> make_buffers(const Array& array, std::span<const Partner> partners, Rank rank) {
   using Byte = std::conditional_t<std::is_same_v<Buffer, SendBuffer>, const std::byte, std::byte>;
@@ -189,7 +190,7 @@ void stage(std::span<const Incoming> all, Rank rank, Rank num_ranks, std::vector
 
 namespace {
 
-/// The messages of one rank are back to back in what the plan has for it.
+/// Sorts by rank. The messages of one rank are back to back in the plan's message with it.
 Layout::ByRank by_rank(Layout::ByRank places) {
   std::ranges::stable_sort(places, {}, &Layout::Place::rank);
   for (std::size_t i = 1; i < places.size(); ++i)
@@ -198,8 +199,8 @@ Layout::ByRank by_rank(Layout::ByRank places) {
   return places;
 }
 
-/// The elements that the other ends of all messages have, those that are sent first: one small message for each end of each
-/// message; the second of a pair meets the second.
+/// Returns the element counts of the other ends of all messages, sends first. Each end of each message sends
+/// one small message. If a pair has several messages, they are matched in order.
 std::vector<std::int64_t> exchange_counts(const Communicator& comm, const Layout& layout, int tag) {
   std::vector<std::int64_t> mine;
   std::vector<NumbersFor> sends;
@@ -215,7 +216,8 @@ std::vector<std::int64_t> exchange_counts(const Communicator& comm, const Layout
   return exchange_numbers(comm, std::move(mine), sends, count, receives);
 }
 
-/// A number of elements.
+/// Makes the place consist of this number of elements, each of which is a type of several of the user's
+/// elements.
 void join(Layout::Place& place, std::int64_t elements, std::vector<Datatype>& types) {
   const std::int64_t each = place.all.count / elements;
   if (each == 1) return;

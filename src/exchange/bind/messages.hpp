@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages of any MPI datatypes, each with a type, a count and a place of its own, as MPI_Alltoallw has them.
+// Messages of any MPI datatypes. Each has its own type, count and address, as in MPI_Alltoallw.
 //
-// Both ends of a message have the same bytes, but perhaps other elements: ten doubles here, one vector of ten there. Executors cut
-// between elements, and need those of both ends to have one size. So each end tells the other its count, and for the executors
-// a message has gcd(counts) elements, each of several of the user's.
+// Both ends of a message have the same bytes, but possibly different elements: ten doubles at one end, one
+// vector of ten at the other. Executors cut messages between elements, and need elements of one size at both
+// ends. So each end sends the other its count. For executors a message then has gcd(counts) elements, each of
+// which consists of several of the user's elements.
 #pragma once
 
 #include <span>
@@ -18,42 +19,47 @@ namespace nuice::mpi {
 
 inline Bytes bytes_of(std::int64_t count, MPI_Datatype type) { return count * size_of(type); }
 
-// What the user gives for the messages of a slice, as a layout of his elements, in his order (messages: receives by ascending rank,
-// those of one rank in their order). Not collective. Errors name the pair.
+// These functions turn the user's messages into a layout of the user's elements, in the user's order
+// (given_messages(): receives by ascending rank, and in the user's order for each rank). Not collective.
+// Errors name the pair.
 
-/// Those with bytes. indices: of the receives, among all that were given. Throws Error invalid_argument for a rank that is none, no
-/// datatype or a negative count; limit; mismatch where the plan has other messages.
+/// Takes the messages that have bytes. indices: set to the index of each receive among all given receives.
+/// Throws Error invalid_argument for a wrong rank, a null datatype or a negative count; limit; mismatch if
+/// the plan has other messages.
 Layout given_messages(const Slice& slice, std::span<const Outgoing> sends, std::span<const Incoming> receives,
                       std::vector<std::size_t>& indices);
-/// A buffer for every partner. Throws Error invalid_argument where one has no room for its message.
+/// Takes one buffer per partner. Throws Error invalid_argument if a buffer is too small for its message.
 Layout given_buffers(const Slice& slice, std::span<const SendBuffer> send,
                      std::span<const ReceiveBuffer> receive);
-/// Likewise, where all buffers of a side lie in one array.
+/// Takes one array per side, in which all buffers lie. Throws Error invalid_argument if a buffer does not
+/// fit.
 Layout given_array(const Slice& slice, const SendArray& send, const ReceiveArray& receive);
 
-/// Unchecked, empty ones too.
+/// Return the places of messages without checking them, empty messages included.
 Layout::ByRank places_of(std::span<const Outgoing> messages);
 Layout::ByRank places_of(std::span<const Incoming> messages);
 /// Whether each message is plain bytes in one place.
 bool are_plain(const Layout& given);
 std::vector<Partner> partners_of(std::span<const Layout::Place> places);
 
-/// Tells the arrivals which ranks send, and where their data go. given: of plain bytes in one place.
+/// Tells the arrivals which ranks send, and where their data belongs. given: a layout of plain bytes in one
+/// place.
 void set_sources(Arrivals& arrivals, std::span<const Partner> sources, const Layout& given);
-/// Likewise, where the data of a message have no one place.
+/// Tells the arrivals which ranks send, if a message's data has several places.
 void set_sources(Arrivals& arrivals, std::span<const Partner> sources);
 
-/// Collective. What executors get. tag: this one and the next are used by nothing else meanwhile.
+/// Collective. Returns the layout for executors. tag: nothing else uses this tag and the next meanwhile.
 Layout layout_of(const Communicator& comm, const Layout& given, int tag);
-/// Not collective. The same of messages that are plain bytes on all ranks. in_parts: some rank lists a partner several times.
+/// Not collective. Returns the layout for executors if all messages are plain bytes on all ranks. in_parts:
+/// whether any rank lists a partner several times.
 Layout layout_of_bytes(const Layout& given, bool in_parts);
 
-/// Not collective. What exchanges in place: messages with other ranks, which are sent from memory that every start copies them to.
-/// Throws Error as given_messages().
+/// Not collective. Prepares an exchange in place: messages with other ranks are sent from memory to which
+/// every start copies them. Throws Error as given_messages().
 void stage(std::span<const Incoming> all, Rank rank, Rank num_ranks, std::vector<Incoming>& messages,
            std::vector<Outgoing>& sends, std::vector<std::byte>& memory);
 
-/// That copy, as a message of the rank to itself.
+/// Returns the layout of that copy, as a message of the rank to itself.
 Layout layout_of_staged(std::span<const Incoming> messages, std::span<std::byte> memory, Rank self);
 
 }  // namespace nuice::mpi

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exchanges of a plan whose buffers lie on a device: staged, direct, or both, of which the exchanges themselves show the better.
+// Binds exchanges with buffers on a device: staged, direct, or both. If both, the exchanges find out which is
+// faster.
 #include <optional>
 #include <utility>
 #include <vector>

@@ -15,7 +15,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// A driver that cannot be asked is heard of by all, later.
+/// Returns true if the driver fails, so that all ranks learn its error later.
 bool is_on_device(const void* memory) {
   try {
     return device::locate(memory).is_on_device();
@@ -37,7 +37,7 @@ bool any_in(const Range& range) {
   return std::ranges::any_of(range, [](const auto& one) { return is_on_device(one.data); });
 }
 
-/// Of each partner its place in the order in which the table has them.
+/// Returns the place of each partner in the order of the table.
 std::vector<std::size_t> order_of(std::span<const Partner> partners, const PhaseTable& table, bool is_send) {
   std::map<Rank, std::size_t> places;
   for (const PhaseEntry& entry : table.entries)
@@ -64,7 +64,7 @@ DeviceItems items_with(const DeviceItems& items, const std::vector<char>& partne
   return some;
 }
 
-/// Plain bytes of one side, field by field, onto those of the other.
+/// Returns copies of the plain bytes of one side to those of the other side, field by field.
 std::vector<DeviceSelfCopy> copies_between(const DeviceItems& from, const DeviceItems& to) {
   std::vector<DeviceSelfCopy> copies;
   Bytes done_from = 0;
@@ -137,7 +137,8 @@ DeviceDecision decide_on_devices(const Communicator& comm, const DeviceSides& si
 
 namespace {
 
-/// Where the bytes of items are contiguous: in the mirror, or as they are. Nothing where some are not.
+/// Returns the items as contiguous bytes, in the mirror or where they are. Returns nothing if some items are
+/// not contiguous.
 std::optional<DeviceItems> as_bytes(const DeviceItems& items, const Mirror& mirror) {
   DeviceItems bytes;
   for (DeviceItem item : items) {
@@ -152,8 +153,9 @@ std::optional<DeviceItems> as_bytes(const DeviceItems& items, const Mirror& mirr
   return bytes;
 }
 
-/// What a rank sends itself: the device copies it, from where it lies to where it goes where all of it is plain, else between the
-/// mirrors. Elements with gaps on the host are the other exchange's.
+/// Finds the copies of the rank's message to itself, which the device makes: from source to destination if
+/// all of it is plain bytes, else between the mirrors. If elements with gaps are in host memory, the inner
+/// exchange copies the message.
 void find_self(const DeviceItems& sent, const DeviceItems& received, bool are_plain, DeviceParts& parts) {
   if (are_plain) {
     parts.self = copies_between(sent, received);

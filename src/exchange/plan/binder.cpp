@@ -19,7 +19,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// Below every MPI's limit for messages that are sent without asking (64 KiB in Open MPI).
+/// Below the size up to which every MPI sends messages without asking the receiver (64 KiB in Open MPI).
 constexpr Bytes chunk_bytes_over_tcp = 32 << 10;
 
 RunSettings settings_for(const PlanOptions& options, const HostView& view, const Elsewhere& elsewhere) {
@@ -115,8 +115,8 @@ std::unique_ptr<Run> Plan::Binder::bind_methods(Exchange::State& exchange, const
   };
   for (std::size_t i = 0; i < made_.rivals.size(); ++i) {
     const Rival& rival = made_.rivals[i];
-    // Fields of other ranks may have other bytes for a byte of the plan, which forwarding does not bear, and what is
-    // forwarded is packed by the processor.
+    // Forwarding needs the same number of field bytes per planned byte on all ranks, which fields of other
+    // ranks need not have. And the processor packs forwarded messages, which it cannot do on a device.
     if (rival.table && (are_fields || elsewhere.is_on_device)) continue;
     if (!rival.table && !of_rivals[i].combined.decorator) continue;
     if (methods.empty()) add(made_.info.scheduler, made_.info.executor, "", bind_to);
@@ -134,9 +134,10 @@ Plan::Binder::Bound Plan::Binder::finish(Bound exchange) const {
   if (!options.trace.empty())
     exchange->arrivals.trace().open(options.trace, exchange->info.executor, made_.info.scheduler,
                                     slice_.table, comm(), plan_.tags->next);
-  if (plan_.view.is_over_tcp) flow::govern_process();  // what was said so far has made MPI's connections
-  Reports::leave(nullptr);                             // looks after those of exchanges before
-  plan_.tags->take();                                  // of the payload, and of the executor's notices
+  if (plan_.view.is_over_tcp) flow::govern_process();  // the messages so far have made MPI's connections
+  Reports::leave(nullptr);                             // makes progress on reports of earlier exchanges
+  // tags of the messages and of the executor's notifications
+  plan_.tags->take();
   return exchange;
 }
 
@@ -204,7 +205,7 @@ Plan::Binder::Bound Plan::Binder::bind_fields(std::span<const SendField> send,
   });
 }
 
-/// Those that are not bytes in one place on some rank as bind_fields(), of one field for each message.
+/// Binds messages. If messages of any rank are not contiguous bytes, they are bound like fields.
 Plan::Binder::Bound Plan::Binder::bind_checked(const Layout& given, bool are_buffers,
                                                const Elsewhere& elsewhere) {
   int has_gaps = are_buffers || are_plain(given) ? 0 : 1;
@@ -269,7 +270,7 @@ Plan::Binder::Bound Plan::Binder::in_place(std::span<const Incoming> all) {
       throw Error(ErrorCode::not_applicable, "option parts cannot be combined with an exchange in place");
     stage(all, comm().rank(), comm().num_ranks(), messages, sends, memory);
     if (!any_on_device({}, messages)) return;
-    memory.clear();  // what the device copies is enough
+    memory.clear();  // the copy on the device is enough
     for (std::size_t i = 0; i < sends.size(); ++i)
       sends[i] = {messages[i].from, messages[i].data, messages[i].count, messages[i].type};
   });

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Binds one direction of a plan to memory, on all ranks together: a pipeline from what the user gives to an exchange.
+// Binds one direction of a plan to memory, on all ranks together. The steps from the user's memory to an
+// exchange:
 //
-//   buffers, messages, fields     checked; where any of it lies on a device, their mirrors (bind_by_device)
+//   buffers, messages, fields     checked; if any memory lies on a device, their mirrors (bind_by_device)
 //   Layout                        where the bytes lie
-//   steps                         combine, host memory: each takes some messages out of the table, as a Decoration
-//   methods                       an executor for what is left, or all that are tried
+//   steps                         combine, shared memory: each takes messages out of the table (Decoration)
+//   methods                       an executor for the other messages, or all methods that are tried
 //   decorators                    around these, the last step's first
 //   trace, watch                  what the exchange notes, and how long it waits
 #pragma once
@@ -29,11 +30,12 @@ class Plan::Binder {
  public:
   using Bound = std::unique_ptr<Exchange::State>;
 
-  /// slice: in the direction of the call. on_device: any memory of any rank.
+  /// slice: in the direction of the call. on_device: whether any memory of any rank is on a device.
   Binder(State& plan, const Slice& slice, Direction direction, bool on_device)
       : plan_(plan), made_(*plan.made), slice_(slice), direction_(direction), on_device_(on_device) {}
 
-  /// bind(binder), once all ranks are known to bind the same plan alike. plan: null if it has moved away.
+  /// Calls bind(binder) after checking that all ranks bind the same plan in the same way. plan: null if the
+  /// Plan was moved from.
   template <typename Bind>
   static Exchange bind_same(State* plan, const BindCall& call, Bind&& bind);
 
@@ -45,40 +47,41 @@ class Plan::Binder {
   Bound in_place(std::span<const Incoming> messages);
 
  private:
-  /// What binding needs of a rival, and at the end, tags of their reports.
+  /// The parts of a rival that binding needs. The last entry of a list has the tags of the rivals' reports.
   struct RivalParts {
     TagSpace tags;
     Decoration combined;
   };
   const Communicator& comm() const { return *plan_.comm; }
-  /// Collective where they run out.
+  /// Collective if the tags run out.
   TagSpace take_tags();
   Bound new_exchange() const;
-  /// Wherever the memory lies. are_buffers: all of it is known to be bytes.
+  /// Binds messages in host or device memory. are_buffers: whether all of them are known to be bytes.
   Bound bind_messages(const Layout& given, bool are_buffers, bool is_in_place = false);
   Bound bind_checked(const Layout& given, bool are_buffers, const Elsewhere& elsewhere = {});
   Bound bind_fields(std::span<const SendField> send, std::span<const ReceiveField> receive,
                     const Elsewhere& elsewhere = {});
-  /// What all of these end with. prepare(exchange): what differs.
+  /// The last part of the functions above. prepare(exchange): the part that differs.
   template <typename Prepare>
   Bound bind_layout(bool are_fields, const Layout& layout, const Elsewhere& elsewhere, Prepare&& prepare);
-  /// With the option parts.
+  /// Binds an exchange with the option parts.
   template <typename Prepare>
   Bound bind_parts(const Layout& layout, bool on_device, Prepare&& prepare);
   Bound finish(Bound exchange) const;
 
-  // The steps. Collective, with tags of their own.
+  // The steps. They are collective, with tags of their own.
   Decoration combined_for(const PlanOptions& options, const Layout& layout);
   Decoration near_messages_for(const PhaseTable& table, const Layout& layout);
   std::vector<RivalParts> parts_of_rivals(const Layout& layout, bool may_combine);
-  /// Not collective. By the plan's executor, or by all that are tried.
+  /// Not collective. Binds the plan's executor, or all methods that are tried.
   std::unique_ptr<Run> bind_methods(Exchange::State& exchange, const PhaseTable& rest, bool are_fields,
                                     const Layout& layout, const Elsewhere& elsewhere,
                                     std::vector<RivalParts> of_rivals) const;
   std::unique_ptr<Run> bind_rival(const Rival& rival, RivalParts& parts, const Layout& layout,
                                   const Elsewhere& elsewhere, Arrivals& arrivals) const;
 
-  /// Where the memory of any rank lies on a device (bind_by_device.cpp). bind(run, elsewhere): binds to the mirrors of the run.
+  /// Binds an exchange in which memory of any rank lies on a device (bind_by_device.cpp). bind(run,
+  /// elsewhere): binds to the mirrors of the run.
   template <typename Bind>
   Bound bind_by_device(const DeviceSides& sides, Bound exchange, Bind&& bind);
   Bound bind_device_messages(const Layout& given, bool are_buffers, bool is_in_place);
@@ -89,7 +92,8 @@ class Plan::Binder {
   const Slice& slice_;
   Direction direction_;
   bool on_device_;
-  std::optional<std::vector<Partner>> send_to_;  // of messages: as they are given, instead of the slice's
+  // of messages: partners in the order of the call, instead of the slice's
+  std::optional<std::vector<Partner>> send_to_;
 };
 
 }  // namespace nuice::mpi

@@ -47,7 +47,7 @@ struct Exchanger::State {
     if (!device::any_driver()) return sides;
     sides.send = items_of(places_of(sends));
     sides.receive = items_of(places_of(receives));
-    for (DeviceItem& item : sides.receive) {  // several may be of one partner
+    for (DeviceItem& item : sides.receive) {  // one partner may have several messages
       item.field = item.partner;
       item.partner = arrivals.index_of(receives[item.field].from);
     }
@@ -55,7 +55,7 @@ struct Exchanger::State {
     return sides;
   }
 
-  /// Of messages where they lie, or in a mirror with items of sides_of().
+  /// Returns a run of the messages where they lie, or in mirrors of the items of sides_of().
   std::unique_ptr<Run> run_of(Arrivals& arrivals, std::span<const Outgoing> sends,
                               std::span<const Incoming> receives, const Mirror& from,
                               const Mirror& into) const {
@@ -111,7 +111,7 @@ Exchange Exchanger::bind(std::span<const Outgoing> sends, std::span<const Incomi
     exchange->run = state_->run_of(exchange->arrivals, sends, receives, {}, {});
     return Exchange(std::move(exchange));
   }
-  // Always staged: what there is to try is found by plans alone, whose exchanges come again and again on all ranks.
+  // Always staged: only plans try direct exchanges, because their exchanges are repeated on all ranks.
   auto inner = std::make_unique<Exchange::State>();
   inner->comm = exchange->comm;
   inner->info = exchange->info;
@@ -119,7 +119,7 @@ Exchange Exchanger::bind(std::span<const Outgoing> sends, std::span<const Incomi
   for (const Outgoing& each : sends) sides.send_to.push_back({each.to, each.count * size_of(each.type)});
   sides.receive_from = partners;
   PhaseTable no_order;
-  no_order.rank = no_rank;  // a message to itself is one as others
+  no_order.rank = no_rank;  // a message to itself is treated like any other
   auto staged = std::make_unique<DeviceRun>(
       device_parts(std::move(sides), no_order, {}, false, DeviceOptions().chunk_bytes,
                    "an exchange without a plan always is"),

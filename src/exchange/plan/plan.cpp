@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The collective planner: agree on the options, gather the matrix, and let every rank make and check the same
-// schedule, of which it keeps its own slice.
+// The collective planner. All ranks agree on the options and gather the matrix. Each rank makes and checks
+// the same schedule, and keeps its own slice.
 //
 // Cost: T_gather + T_schedule + T_check, where the gather is one allgather of an int per rank and one
 // allgatherv of 16 bytes per message. No step can fail on some ranks only: see agree.hpp.
@@ -29,7 +29,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// nullptr for "auto".
+/// Returns nullptr for "auto".
 const Scheduler* named_scheduler(const std::string& name) {
   if (name == auto_name) return nullptr;
   try {
@@ -39,7 +39,7 @@ const Scheduler* named_scheduler(const std::string& name) {
   }
 }
 
-/// With what `automatic` means for a schedule that is chosen by its name.
+/// Replaces "auto" by the defaults, if the scheduler is given by name.
 PlanOptions settled(PlanOptions options) {
   if (options.scheduler == auto_name && options.planning == Planning::distributed)
     options.scheduler = distributed_scheduler;
@@ -48,7 +48,7 @@ PlanOptions settled(PlanOptions options) {
   return options;
 }
 
-/// The most bytes that a rank keeps for others, as staged_bytes() has it for one rank.
+/// The largest number of bytes that any rank keeps for others; staged_bytes() gives it for one rank.
 Bytes most_staged_bytes(const CommMatrix& matrix, const Schedule& schedule) {
   std::vector<Bytes> staged(static_cast<std::size_t>(matrix.num_ranks()), 0);
   for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
@@ -133,7 +133,7 @@ void Plan::Planner::make(const Problem& problem, const PlanOptions& options, con
   });
 }
 
-/// With what NUICE_OPTIONS says, checked, and the same on all ranks.
+/// Collective. Returns the options with those of NUICE_OPTIONS, checked, and equal on all ranks.
 PlanOptions Plan::Planner::agree_on_options(const PlanOptions& given) {
   agree(*comm, given.fault);
   auto [options, overridden] = with_environment(*comm, given);
@@ -162,7 +162,7 @@ void Plan::Planner::follow(const Made& earlier, std::span<const Partner> all_des
 void Plan::Planner::take_over(const Made& earlier) {
   info.overridden = earlier.info.overridden;
   for (const Rival& rival : earlier.rivals)
-    if (!rival.table) rivals.push_back(rival);  // a schedule of its own is for other messages
+    if (!rival.table) rivals.push_back(rival);  // a rival with its own schedule is for other messages
 }
 
 void Plan::Planner::plan_listed(std::span<const Partner> all_destinations, const PlanOptions& options,

@@ -14,7 +14,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// Contiguous bytes.
+/// A range of contiguous bytes.
 struct ByteRange {
   std::int64_t at;
   std::int64_t bytes;
@@ -97,8 +97,8 @@ Bytes true_begin_of(MPI_Datatype type) {
   return lower;
 }
 
-/// MPI alone knows its types. Packing memory whose every byte says where it lies shows where an element's bytes come from; as a byte
-/// says 256 places, once for each digit of the place.
+/// Only MPI knows its types. To find where an element's bytes come from, this function packs memory whose
+/// bytes hold their own places. A byte holds 256 values, so it packs once for each digit of the places.
 std::vector<std::int64_t> byte_places_of(MPI_Datatype type) {
   constexpr MPI_Aint most = MPI_Aint{1} << 30;  // MPI_Pack counts bytes as int
   MPI_Aint lower = 0;

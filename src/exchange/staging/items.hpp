@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one side of an exchange has in a device's memory: for each field and partner some elements, and where their bytes lie.
+// Describes the memory of one side of an exchange on a device: elements for each field and partner, and where
+// their bytes lie.
 #pragma once
 
 #include <span>
@@ -13,43 +14,43 @@
 
 namespace nuice::mpi {
 
-/// Elements of one field for one partner, or from it.
+/// The elements of one field for one partner, or from it.
 struct DeviceItem {
   std::size_t field;
   std::size_t partner;  // in the user's order
   std::byte* at;        // of the first element
   std::int64_t count;
   bool is_plain;  // the elements are plain bytes, contiguous
-  Bytes size;     // of an element as it travels
+  Bytes size;     // packed size of an element
   MPI_Datatype type;
-  Bytes alignment = 1;  // of their place in a mirror
+  Bytes alignment = 1;  // of the place in a mirror
 
   Bytes bytes() const { return count * size; }
 };
 using DeviceItems = std::vector<DeviceItem>;
 
-// Not collective. Items of no bytes are left out.
+// Not collective. Return the items that have bytes.
 DeviceItems items_of(std::span<const Layout::Place> messages);
 DeviceItems items_of(const FieldSide& side);
 
-/// Bytes from the address of an element to its first one.
+/// Returns the offset of an element's first byte from its address.
 Bytes true_begin_of(MPI_Datatype type);
 
-/// Where all of them lie. Throws Error invalid_argument, which names the two places, where they do not lie in one; `side` is "send" or
-/// "receive".
+/// Returns where all items lie. Throws Error invalid_argument with the two places if they do not lie in one
+/// place; `side` is "send" or "receive".
 device::Location location_of(const DeviceItems& items, const std::string& side, Rank rank);
 
-/// Where the bytes of an element lie behind its first one, in the order in which they travel. Throws Error limit for an element that
-/// spans more than 1 GiB.
+/// Returns the offsets of an element's bytes from its first byte, in the order of packing. Throws Error limit
+/// for an element that spans more than 1 GiB.
 std::vector<std::int64_t> byte_places_of(MPI_Datatype type);
 
-/// Items of one field as units by index.
+/// Items of one field as indexed units.
 struct Units {
   std::byte* base = nullptr;
   std::size_t size = 1;
   std::vector<device::Index> index;
 };
-/// Throws Error limit where an index has no room for the distances.
+/// Returns the items as units. Throws Error limit if an index cannot hold the distances.
 Units units_of(std::span<const DeviceItem> items);
 
 }  // namespace nuice::mpi

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Planning where no rank knows more than its own messages: it learns its sources, then ranks find the phases together
-// (schedulers/distributed) or each from its own messages (schedulers/regular/orders.hpp), and each pair checks what it has agreed
-// upon (nuice/core/check_pairs.hpp). A small matrix is gathered after all (DistributedOptions): the plan is the same.
+// Planning in which no rank knows more than its own messages. A rank learns its sources, the ranks find the
+// phases together (schedulers/distributed), and each pair of ranks checks its result
+// (nuice/core/check_pairs.hpp). A small matrix is gathered after all (DistributedOptions), which gives the
+// same plan.
 //
-// Cost, d: this rank's messages, D: the most that any has: d messages to learn of the sources, d to check, some ten sums over all
-// ranks, and a reduction of a vector of as many numbers as there may be phases. distributed_coloring: O(d + D) memory, about 10 d
-// short messages, and as many sums as rounds, of which there are some 100 at most (docs/how-to/at-scale.md).
+// Cost, with d messages of this rank and at most D of any rank: d messages to learn the sources, d to check,
+// about ten sums over all ranks, and a reduction of a vector with one number per possible phase. The
+// colouring needs O(d + D) memory, about 10 d short messages, and one sum per round, of which there are at
+// most about 100 (docs/how-to/at-scale.md).
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -25,7 +27,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// The ranks that send to this rank, with their bytes.
+/// Collective. Returns the ranks that send to this rank, with their bytes.
 Messages discover_sources(const Communicator& comm, SparseExchange& sparse, const Messages& sends) {
   SparseExchange::Box box;
   for (std::size_t i = 0; i < sends.partners.size(); ++i)
@@ -40,7 +42,8 @@ Messages discover_sources(const Communicator& comm, SparseExchange& sparse, cons
   return receives;
 }
 
-/// Between ranks that have the same table for a message. unchanged: if given, of table.destinations and table.sources.
+/// Collective. Compares the entries of each message at both ends. unchanged: if given, flags by
+/// table.destinations and table.sources of messages that need no comparison.
 void check_with_partners(const Communicator& comm, SparseExchange& sparse, const PhaseTable& table,
                          unsigned guarantees, const std::optional<Unchanged>& unchanged = std::nullopt) {
   const auto require = [](const std::optional<Violation>& violation) {
@@ -76,7 +79,7 @@ void check_with_partners(const Communicator& comm, SparseExchange& sparse, const
   });
 }
 
-/// A message of a rank to itself is not a transfer, but stands among destinations and sources.
+/// Adds the message of a rank to itself, which is not a transfer, to destinations or sources.
 void add_own(std::vector<Partner>& partners, const Partner& own) {
   partners.insert(std::ranges::lower_bound(partners, own.rank, {}, &Partner::rank), own);
 }
@@ -100,7 +103,7 @@ void require_planned_locally(const PlanOptions& options) {
   require_no_matrix_needed(options);
 }
 
-/// The largest transfer of each phase, of all ranks.
+/// Collective. Returns the largest transfer of each phase over all ranks.
 std::vector<Bytes> largest_transfers(const Communicator& comm, const PhaseTable& table) {
   std::int64_t num_phases = table.num_phases;
   all_max(comm, std::span(&num_phases, 1));
@@ -146,7 +149,8 @@ void Plan::Planner::take_distributed(const PlanOptions& options) {
   find_leaders();
 }
 
-/// Whether the matrix is so small that gathering it is cheaper, by the number of messages of all ranks.
+/// Collective. Whether the matrix is small enough that gathering it is cheaper, by the number of messages of
+/// all ranks.
 bool Plan::Planner::gathers_after_all(const PlanOptions& options) const {
   constexpr std::int64_t bytes_of_a_message = 24;  // as CommMatrix holds them
   std::int64_t num_messages = std::ssize(destinations);
@@ -154,7 +158,7 @@ bool Plan::Planner::gathers_after_all(const PlanOptions& options) const {
   return num_messages <= options.distributed.gather_bytes / bytes_of_a_message;
 }
 
-/// The same plan, from the matrix.
+/// Makes the same plan from the gathered matrix.
 void Plan::Planner::plan_gathered(PlanOptions options) {
   StopWatch watch;
   const CommMatrix matrix = gather_matrix(*comm, destinations);
