@@ -160,9 +160,10 @@ class Decision {
     }
   }
 
-  /// Of those that are walked through the most promising, since one without timeouts may settle it; then the others in
-  /// their order. The budget is that of the best of the settled: what a wrong step away from it would cost. Next to
-  /// nothing of it where candidates can be simulated.
+  /// Returns the next candidate whose schedule is made and predicted: first the most promising direct one, since a
+  /// schedule without timeouts may decide, then the others in their order. Null if there is none. The budget is that
+  /// of the best candidate that needs no such prediction. Only a small part of it is used if candidates can be
+  /// simulated.
   Entry* next_to_count() {
     const auto settled =
         std::ranges::find_if_not(candidates_, [this](const Entry& c) { return can_count(c); });

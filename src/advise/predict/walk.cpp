@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank enters a phase when what it sent and received in the one before is complete. A short message leaves at once,
-// a long one when its receiver is in the phase too. So each transfer is predicted from when its two ranks enter:
+// A rank enters a phase when its messages of the previous phase are complete. A short message leaves at once. A long
+// message leaves when its receiver has entered the phase too. So each transfer follows from the times at which its two
+// ranks enter:
 //
 //   begin = enter(src) + overhead                                        short
 //           max(enter(src) + overhead, enter(dst)) + handshake           long
 //   end   = begin + beta * bytes
 //   enter(src) >= end,  enter(dst) >= end + latency + overhead           of the next phase
 //
-// Ports are not shared in this: ranks drift apart, but a receiver has few messages at a time. Where one may have more
-// than its queue holds, its messages pass a port that those in flight share evenly, and those that find it full are counted.
+// These times ignore that messages share a port: ranks drift apart, but a receiver has few messages at a time. If a
+// receiver may get more than its queue holds, its messages pass a port that all messages in flight share evenly. The
+// messages that find the queue full are counted.
 #include "advise/predict/walk.hpp"
 
 #include <algorithm>
@@ -32,7 +34,7 @@ class FullQueue {
  public:
   explicit FullQueue(const Machine& machine) : machine_(machine) {}
 
-  /// How many of them are turned away. Those come again when all others have gone.
+  /// Returns the number of messages that find the queue full. They are sent again when all others have gone.
   double turned_away(std::vector<Arrival>& arrivals) {
     std::ranges::stable_sort(arrivals, {}, &Arrival::begin_s);
     double turned_away = 0;
@@ -51,7 +53,7 @@ class FullQueue {
   }
 
  private:
-  /// Those in flight move on evenly until then; some come to their end.
+  /// Advances the messages in flight to the time until_s, at equal rates, and removes the messages that are complete.
   void move_on(double until_s) {
     while (!in_flight_.empty()) {
       const double each_s = machine_.byte_s * static_cast<double>(in_flight_.size());
@@ -69,12 +71,12 @@ class FullQueue {
     now_s_ = until_s;
   }
 
-  using Flight = std::pair<double, double>;  // how far all have moved when it ends, and its bytes
+  using Flight = std::pair<double, double>;  // the value of moved_ at which the message is complete; its bytes
   const Machine& machine_;
   std::priority_queue<Flight, std::vector<Flight>, std::greater<>> in_flight_;
   double now_s_ = 0;
-  double moved_ = 0;  // bytes of each
-  double wire_ = 0;   // of all in flight
+  double moved_ = 0;  // the bytes that each message in flight has sent since the start
+  double wire_ = 0;   // the bytes of all messages in flight
 };
 
 class Walk {
@@ -137,12 +139,12 @@ class Walk {
   }
 
   const Machine& machine_;
-  std::vector<double> enter_s_;  // by rank: the present phase; next_s_ the next one
-  std::vector<double> next_s_;
-  std::vector<double> launch_s_;  // by rank: its latest message
+  std::vector<double> enter_s_;   // by rank: when it enters the present phase
+  std::vector<double> next_s_;    // by rank: when it enters the next phase
+  std::vector<double> launch_s_;  // by rank: when its latest message is started
   double on_the_way_s_;
   std::vector<bool> may_overflow_;
-  std::vector<std::vector<Arrival>> arrivals_;  // by receiver, of those that may overflow
+  std::vector<std::vector<Arrival>> arrivals_;  // by receiver whose queue may overflow
 };
 
 }  // namespace
