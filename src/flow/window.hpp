@@ -24,7 +24,7 @@
 //   5. Each sender has at least two packets: Linux acknowledges every second packet at once, but a single
 //      packet only when the process reads it or after up to 40 ms. Only if two packets per sender are too
 //      much does each have between one and two.
-// Otherwise only losses make a window smaller. A bound that followed the rate would shrink for ever: a window
+// Otherwise only losses make a window smaller. A bound that followed the rate would shrink forever: a window
 // that is too small lowers the rate, and the lower rate would lower the bound.
 #pragma once
 
