@@ -156,11 +156,10 @@ class ActiveMessages {
   am::Handler<Item> visit_{};
   std::optional<am::LevelSync> levels_;
   std::optional<am::Coalescer<Item>> buffers_;
-  std::array<std::vector<Item>, 2>
-      kept_;               // by parity of the level: items that came early or while the client expanded
-  Level level_ = 0;        // levels that this rank has ended so far
-  Level first_level_ = 0;  // the first level of this run
-  bool open_ = false;      // absorb may be called
+  std::array<std::vector<Item>, 2> kept_;  // by parity of the level: items that came too early
+  Level level_ = 0;                        // levels that this rank has ended so far
+  Level first_level_ = 0;                  // the first level of this run
+  bool open_ = false;                      // absorb may be called
   bool draining_ = false;
   bool without_limit_ = false;
   Traffic traffic_;

@@ -18,32 +18,32 @@
 //   struct Client {
 //     using Item = ...;                              // trivially copyable
 //     static constexpr bool ordered = ...;           // see below
-//     template <class Scheme> void expand(Scheme&);  // works off the wavefront; calls emit(slot, item), poll()
-//     void absorb(std::span<const Item>, Level);     // items from a neighbour, emitted in that level; expands nothing
-//                                                    // remote, except that it may emit in ASR-C-O (see below)
-//     void next_level();                             // what was found becomes the wavefront
+//     template <class Scheme> void expand(Scheme&);  // expands the wavefront; calls emit(slot, item), poll()
+//     void absorb(std::span<const Item>, Level);     // takes items that a neighbour emitted in that level;
+//                                                    // emits nothing, except in ASR-C-O (see below)
+//     void next_level();                             // makes the new cells the wavefront
 //     Vote vote() const;                             // {nothing to expand, all ranks shall stop}
 //   };
-//   run(scheme, client, delta);                      // until no rank has anything to expand, or one says stop
+//   run(scheme, client, delta);                      // until all ranks are idle, or one votes to stop
 //
 // absorb is called inside poll(), end_level() and done(), but never inside emit(): if a full ring makes the
 // rank take in messages there, they are kept. A level lasts from the return of one end_level() to that of the
 // next. All ranks count the same levels, from 0 in every run.
 //   - SSR, AMP: items of level k are absorbed in end_level() of level k.
 //   - AM, ST with Sync local or global: items of level k are absorbed in level k, some while it is expanded,
-// and all before end_level() returns. With local synchronisation a neighbour may be one level ahead. Items
-// for an ordered client then wait until this rank is in that level too. Two buffers by the parity of the
-// level suffice, as no rank gets two levels ahead of a neighbour (002 s.5). A client without order takes
-// items at once.
+//     and all before end_level() returns. With local synchronisation a neighbour may be one level ahead.
+//     Items for an ordered client then wait until this rank is in that level too. Two buffers by the parity
+//     of the level suffice, as no rank gets two levels ahead of a neighbour (002 s.5). A client without order
+//     takes items at once.
 //   - ASR: items of level k - 1 travel while level k is expanded, and are absorbed in its end_level(), one
-// level late. An ordered client sees that an item's level is lower than its own: the cell belongs to the
-// wavefront that was just expanded. The client relaxes the cell (it lowers a label from a later level) and
-// expands it at once, inside absorb(). Items that this emits belong to the level that ends. Labels of cells
-// that are not yet expanded can be wrong by one, but no wrong label is ever used. This solves the k - 1 / k
-// discrepancy of 002 s.5 without extra memory, as the label itself tells its level.
+//     level late. An ordered client sees that an item's level is lower than its own: the cell belongs to the
+//     wavefront that was just expanded. The client relaxes the cell (it lowers a label from a later level)
+//     and expands it at once, inside absorb(). Items that this emits belong to the level that ends. Labels of
+//     cells that are not yet expanded can be wrong by one, but no wrong label is ever used. This solves the k
+//     - 1 / k discrepancy of 002 s.5 without extra memory, as the label itself tells its level.
 //   - AM with Sync none: there are no levels. Items are absorbed when they come, with the receiver's own
-// level. Clients must need no order (Wolff's cluster is the set of sites that active bonds reach, in any
-// order), or correct labels that are too high (Lee with the distance in the item).
+//     level. Clients must need no order (Wolff's cluster is the set of sites that active bonds reach, in any
+//     order), or correct labels that are too high (Lee with the distance in the item).
 //
 // Ends of cycles: Sync::global is 002 fig. 26 (counts to the neighbours, then a barrier; here a marker
 // follows the items, as messages keep their order). Sync::local is fig. 27 (neighbours only). SSR and ASR

@@ -58,9 +58,9 @@ struct MazeOptions {
   double fraction = 0.25;  ///< The share of cells that are walls; 0 to 0.9.
   Walls walls = Walls::cells;
   std::uint64_t seed = 1;
-  int nets =
-      0;  ///< Between free cells of the largest connected part; all ends differ. 0: one flood from a cell near
-          ///< the middle.
+  /// The number of nets between different free cells of the largest connected part. 0: one flood from a cell
+  /// near the middle.
+  int nets = 0;
   double nearest = 0.4;   ///< The least Manhattan distance of a net's ends, in sides of the maze (002 s.6).
   double farthest = 0.6;  ///< The largest such distance.
 };
