@@ -27,8 +27,8 @@
 namespace {
 
 constexpr int num_first = 4;  // exchanges that may include set-up
-constexpr int num_warm =
-    36;  // further exchanges until windows are set, and nuice has chosen if the choice is clear
+// Further exchanges until windows are set, and until type nuice has chosen if the choice is clear.
+constexpr int num_warm = 36;
 constexpr int num_to_be_sure = 64;  // further exchanges if it is not, unless they take max_s
 constexpr double max_s = 10;
 constexpr int num_turns_short = 500;  // likewise

@@ -4,7 +4,9 @@
 // unchanged starts it with and without the drop-in. Prints in ms the time of all calls on the slowest rank,
 // and for each call the time until it ended on all ranks after the previous call.
 //
-// usage: all_to_all CASE CALLS          CASE: changing, turns, grid:BYTES, or D:BYTES, D partners and that many bytes for each
+// usage: all_to_all CASE CALLS
+//
+// CASE: changing, turns, grid:BYTES, or D:BYTES (D partners, BYTES for each)
 //
 // iD:BYTES is MPI_Ialltoallv, MPI_Wait and, as in solvers, an MPI_Allreduce of one number. pD:BYTES is the
 // same with MPI_Alltoallv_init and MPI_Start. igrid:BYTES and pgrid:BYTES are MPI_Ineighbor_alltoallv and its
