@@ -2,9 +2,17 @@
 """What `auto` chooses on unknown networks: a grid of test networks (docs/how-to/testbed.md).
 
 There are no machine file and no options. Every cell is one network and one pattern, with all methods
-interleaved in one start. The first exchanges of `auto`, in which it tries methods, are timed too. Then
-`auto` runs in its own start, because TCP remembers each connection's losses by other methods. Figures of a
-cell:
+interleaved in one start. The first exchanges of `auto`, in which it tries methods, are timed too. Then `auto`
+runs in its own start, because TCP remembers each connection's losses by other methods. Figures of a cell:
+  late   median of exchanges 21 to 40 of auto
+  peer   late over the best median of MPI's own methods
+  first  exchanges 1 to 20 of auto together, over 20 medians of the best peer
+  tail   auto in its own start: 95th percentile over the median, exchanges 21 to the last
+  peer's the same for the best peer, in its own start
+  bound  late over the time that the busiest port needs for its bytes
+With --calibrate, a further start runs auto with the machine file that nuice-calibrate made on that network:
+  expected  predicted over measured time of its choice, which it takes without a trial
+  chosen    measured time of its choice over the best method in that start
 """
 
 import tempfile
