@@ -111,8 +111,8 @@ def bisection(random: Random, n: int, unit: int) -> nuice.CommMatrix:
 
 
 def hot_spots(random: Random, n: int, unit: int) -> nuice.CommMatrix:
-    """Returns a matrix in which a third of all ranks send to a few ranks, and every rank has two partners
-    besides."""
+    """Returns a matrix in which a few ranks each receive from a third of all ranks; every rank also has two
+    other partners."""
     hot = random.choice(n, int(random.integers(1, 1 + n // 8)), replace=False)
     to_hot = [(r, h) for h in hot for r in random.choice(n, n // 3, replace=False)]
     others = [(r, int(d)) for r in range(n) for d in random.integers(0, n, 2)]

@@ -2,7 +2,7 @@
 """nuice's programs compared with other libraries': FFTW's own distributed transform, PETSc's and hypre's
 conjugate gradients, PetscSF.
 
-Results must agree; times are shown side by side. The peers are built here against Debian's MPI, with which
+Results must agree; times are shown together. The peers are built here against Debian's MPI, with which
 Debian's libraries are linked. nuice-cg, nuice-fft2d and nuice-bench must be built with the same MPI for
 comparable times (`make bench-peers` does that). A program with another MPI is skipped by name, as is a peer
 whose library is missing. Two libraries that need their own MPI_Init cannot share a process, so the programs

@@ -92,7 +92,7 @@ void expect_story(const Way& way, std::int64_t n, std::int64_t width, const Stor
       EXPECT_EQ(gather(MPI_COMM_WORLD, engine.lattice()), story.states[c]) << "cluster " << c;
       EXPECT_EQ(fingerprint(MPI_COMM_WORLD, engine.lattice()), fingerprint(story.states[c]));
     }
-    // Energy and magnetisation are computed anew from the spins.
+    // Energy and magnetisation are computed again from the spins.
     const std::vector<Spin>& spins = story.states.back();
     const auto value = [&](std::int64_t c, std::int64_t r) {
       return spins[static_cast<std::size_t>(c % n * n + r % n)] == 1 ? 1 : -1;
