@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a start and a wait cost from C++, C and Fortran, on one rank that sends itself 8 bytes, so that nothing but the calls is timed;
-// interleaved; a JSON object for each language.
+// Times a start and a wait from C++, C and Fortran, interleaved. One rank sends itself 8 bytes, so only the
+// calls are timed. Prints one JSON object per language.
 //
 //   call_cost PAIRS ROUNDS
 #include <mpi.h>

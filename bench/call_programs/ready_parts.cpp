@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rank 0 packs messages with several threads and sends each to a rank of its own: in parts that leave when they are packed, in parts that
-// are all packed first, and by the plan `auto` after all is packed; interleaved; a JSON object for each way.
+// Rank 0 packs messages with several threads and sends each to another rank. Three methods are interleaved:
+// parts that leave when they are packed; parts that leave after all are packed; and the plan `auto` after all
+// is packed. Prints one JSON object per method.
 //
 //   ready_parts BYTES THREADS WORK REPETITIONS     WORK: numbers that are read for each number of a message
 #include <mpi.h>
@@ -21,7 +22,7 @@ namespace {
 
 using nuice::mpi::Exchange;
 
-/// Every number of a message is a sum of some that lie apart.
+/// Packs messages in which every number is a sum of several distant numbers.
 class Packing {
  public:
   Packing(std::size_t numbers, std::size_t work)
@@ -47,7 +48,7 @@ struct Blocks {
   std::vector<double> data;
 };
 
-/// With `each` numbers in the block of every rank that `has` one.
+/// Returns blocks with `each` numbers for every rank that `has` one.
 Blocks blocks_with(int ranks, int each, const std::function<bool(int)>& has) {
   Blocks blocks;
   int at = 0;
@@ -60,7 +61,7 @@ Blocks blocks_with(int ranks, int each, const std::function<bool(int)>& has) {
   return blocks;
 }
 
-/// Calls act(rank) for ranks 1 .. ranks - 1, each in the next thread that is free.
+/// Calls act(rank) for ranks 1 .. ranks - 1, each in the next free thread.
 template <typename Act>
 std::vector<std::thread> each_in_threads(int threads, int ranks, std::atomic<int>& next, const Act& act) {
   next = 1;
@@ -85,8 +86,8 @@ int run(int argc, char** argv) {
   int ranks = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  // On a test network all share a few cores, and those that wait for messages would take them from the threads that pack; hosts
-  // have their own.
+  // On a test network all hosts share a few cores, and ranks that wait for messages would take them from the
+  // packing threads. Real hosts have their own cores.
   if (rank > 0) setpriority(PRIO_PROCESS, 0, 19);
   Blocks out = blocks_with(ranks, each, [&](int to) { return rank == 0 && to > 0; });
   Blocks in = blocks_with(ranks, each, [&](int from) { return rank > 0 && from == 0; });

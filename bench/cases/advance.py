@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MPI Advance as a peer: neighbour collectives, persistent ones and sparse exchanges, large and small.
 
-On a test network with several ranks on a host, and on ranks of this machine. All methods are interleaved in
-one run. _loc: MPI Advance's locality-aware variants, which aggregate per host. The sparse exchange does not
-know its senders, as NBX does not. --settings: each a job of its own, as in `tuned`. Needs a nuice-bench that
-was built with MPI Advance: make bench-advance MPI_ADVANCE_SRC=DIR.
+Runs on a test network with several ranks per host, and on ranks of this machine. All methods are interleaved
+in one run. _loc: MPI Advance's locality-aware variants, which aggregate per host. The sparse exchange does
+not know its senders, like NBX. --settings: each setting is a separate job, as in `tuned`. Needs a
+nuice-bench that was built with MPI Advance: make bench-advance MPI_ADVANCE_SRC=DIR.
 """
 
 from kit import KIB, MEDIAN, CannotRun, Case, Table, place

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How good the adviser is: what its choice costs compared with the simulated best, and what deciding costs.
+"""How good the adviser is: the cost of its choice compared with the simulated best, and the cost of
+deciding.
 
-Matrices of five families (random, dense, skewed, airfoil, CG) with 8 to 64 ranks and messages of 16 B to
-256 KiB, on every shipped machine. Every schedule that MPI can carry out is simulated once, candidate or not:
-the best of them is what the choice is compared with, for several numbers of reuses R; a choice costs
-S / R + C, C simulated. Modes:
+Matrices of five families (random, dense, skewed, airfoil, CG) with 8 to 64 ranks and messages of 16 B to 256
+KiB, on every shipped machine. Every schedule that MPI can carry out is simulated once, candidate or not. The
+choice is compared with the best of them, for several numbers of reuses R. A choice costs S / R + C; C is
+simulated. Modes:
 
     as shipped   advise() as programs call it: it decides itself how closely to look
     rule only    no schedule made, and nothing simulated
 
-`ratio` is cost of the choice / cost of the best; `deciding` is the measured processor time of advise() over R
-exchanges of the choice: above 1 where these are shorter than the 0.1 ms that is always allowed. Matrices of
-seeds below 1000 are for tuning, those from 1000 on (the default) are held out. The rows are the choices, and
-after them a summary_of them. Wrong is one above 1.05 on average or 1.3 at worst.
+`ratio` is the cost of the choice / cost of the best. `deciding` is the measured processor time of advise()
+over R exchanges of the choice. It exceeds 1 if these are shorter than the 0.1 ms that deciding may always
+take. Matrices of seeds below 1000 are for tuning; seeds from 1000 on (the default) are held out. The rows
+are the choices, followed by a summary_of them. An average above 1.05, or a ratio above 1.3, is wrong.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ def dense_matrix(random: np.random.Generator, most: int, seed: int) -> nuice.Com
 
 
 def skewed_matrix(random: np.random.Generator, most: int, seed: int) -> nuice.CommMatrix:
-    """Receivers and sizes by Zipf's law: a few ranks get most messages, a few messages are long."""
+    """Returns a matrix with receivers and sizes by Zipf's law: a few ranks get most messages, a few messages
+    are long."""
     n = ranks_of(random, most)
     count = int(random.integers(n, min(n * (n - 1) // 2, MAX_MESSAGES) + 1))
     weights = 1 / np.arange(1, n + 1) ** random.uniform(0.3, 1.2)
@@ -79,8 +81,8 @@ def airfoil_matrix(random: np.random.Generator, most: int, seed: int) -> nuice.C
 
 
 def cg_matrix(random: np.random.Generator, most: int, seed: int) -> nuice.CommMatrix:
-    """The vector entries that a product needs, rows in equal blocks: a grid of 7 or 27 points, or one with
-    some unknowns renumbered at random."""
+    """Returns the exchange of the vector entries that a product needs, with rows in equal blocks: a grid of
+    7 or 27 points, or one with some unknowns renumbered at random."""
     n = ranks_of(random, most)
     side = int(random.integers(8, 15))
     index = np.arange(side**3).reshape(side, side, side)
@@ -99,7 +101,7 @@ def cg_matrix(random: np.random.Generator, most: int, seed: int) -> nuice.CommMa
 
 
 def grid_entries(index: np.ndarray, corners: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and columns of the matrix entries off the diagonal of a 7- or 27-point stencil."""
+    """Returns rows and columns of the off-diagonal entries of a 7- or 27-point stencil."""
     line = diags([1.0, 1.0, 1.0], [-1, 0, 1], shape=(len(index), len(index)))
     stencil = kron(kron(line, line), line).tocoo() if corners else laplacian(len(index), 3)
     off = stencil.row != stencil.col
@@ -116,7 +118,7 @@ MAKERS |= {"airfoil": airfoil_matrix, "cg": cg_matrix}
 
 
 def make(seed: int, most_ranks: int) -> tuple[str, nuice.CommMatrix]:
-    """The matrix of a seed, for machines of at most that many ranks."""
+    """Returns the matrix of a seed, for machines of at most this many ranks."""
     family = list(MAKERS)[seed % len(MAKERS)]
     random = np.random.Generator(np.random.PCG64([2026, seed]))
     return family, MAKERS[family](random, min(most_ranks, 64), seed)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How good the adviser is on lossless machines, compared with the packet-level simulator.
 
-Matrices with 32 to 256 ranks and messages of 1 KiB to 1 MiB. Every schedule that MPI can carry out at all is
-simulated packet by packet, candidate or not, packets of their real size, both kinds of queues; the mean is
-what it costs. A pair of candidates that differ by more than 2 % counts as right if the adviser has them in
-that order.
+Matrices with 32 to 256 ranks and messages of 1 KiB to 1 MiB. Every schedule that MPI can carry out is
+simulated packet by packet, candidate or not, with packets of real size and with both kinds of queues; its
+cost is the mean. A pair of candidates that differ by more than 2 % counts as right if the adviser orders
+them in the same way.
 
-Two sets of kinds of matrices. `usual`, of which seeds below 1000 are for tuning: regular, dense, skewed, halo
-of a grid. `other`, with which nothing was ever tuned: a halo in three dimensions, degrees by a power law,
-several permutations at once, bisection (partners in the other half), hot spots, an unstructured mesh. `gain`
-is the time of sending all at once over that of the best. Everything is a simulation.
+There are two sets of kinds of matrices. `usual` (seeds below 1000 are for tuning): regular, dense, skewed,
+halo of a grid. `other`, with which nothing was ever tuned: a halo in three dimensions, degrees by a power
+law, several permutations at once, bisection (partners in the other half), hot spots, an unstructured mesh.
+`gain` is the time of sending all at once over that of the best. Everything is a simulation.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Random = np.random.Generator
 
 
 def matrix_of(seed: int, most_ranks: int, kinds: str = "usual") -> tuple[str, nuice.CommMatrix]:
-    """The kind, and the matrix of a seed."""
+    """Returns the kind and the matrix of a seed."""
     random = np.random.default_rng(seed)
     n = int(random.choice([32, 64, 128, 256]))
     n = min(n, most_ranks)
@@ -49,7 +49,8 @@ def matrix_of(seed: int, most_ranks: int, kinds: str = "usual") -> tuple[str, nu
 
 
 def of_pairs(n: int, pairs: np.ndarray, sizes: np.ndarray) -> nuice.CommMatrix:
-    """Pairs of ranks as rows, of which those to a rank itself are left out and equal ones are one message."""
+    """Returns the matrix of pairs of ranks. Pairs of a rank with itself are left out, and equal pairs become
+    one message."""
     unlike = pairs[:, 0] != pairs[:, 1]
     unique, where = np.unique(pairs[unlike].astype(np.int64), axis=0, return_inverse=True)
     total = np.zeros(len(unique), np.int64)
@@ -58,7 +59,7 @@ def of_pairs(n: int, pairs: np.ndarray, sizes: np.ndarray) -> nuice.CommMatrix:
 
 
 def sizes_of(random: Random, unit: int, count: int) -> np.ndarray:
-    """All the same, or 1 to 32 parts of the longest."""
+    """Returns equal sizes, or sizes of 1 to 32 parts of the longest."""
     return np.full(count, unit) if random.random() < 0.5 else unit * random.integers(1, 33, count) / 32
 
 
@@ -77,7 +78,8 @@ def dense(random: Random, n: int, unit: int) -> nuice.CommMatrix:
 
 
 def power_law(random: Random, n: int, unit: int) -> nuice.CommMatrix:
-    """Degrees of senders and of receivers, not the same ranks, between 1 and a third of all."""
+    """Returns a matrix whose senders and receivers, which are different ranks, have degrees between 1 and a
+    third of all ranks."""
     degrees = np.minimum(n // 3, 2 * random.pareto(1.2, n) + 1).astype(int)
     likely = random.permutation(degrees) / degrees.sum()
     pairs = [(r, d) for r in range(n) for d in random.choice(n, degrees[r], replace=True, p=likely)]
@@ -85,7 +87,7 @@ def power_law(random: Random, n: int, unit: int) -> nuice.CommMatrix:
 
 
 def permutations(random: Random, n: int, unit: int) -> nuice.CommMatrix:
-    """One to eight at once; a quarter are shifts."""
+    """Returns one to eight permutations at once; a quarter of them are shifts."""
     ranks = np.arange(n)
     made = [
         (ranks + random.integers(1, n)) % n if random.random() < 0.25 else random.permutation(n)
@@ -96,7 +98,8 @@ def permutations(random: Random, n: int, unit: int) -> nuice.CommMatrix:
 
 
 def bisection(random: Random, n: int, unit: int) -> nuice.CommMatrix:
-    """Halves by number or at random; every rank sends to one to six of the other half."""
+    """Divides the ranks into halves by number or at random; every rank sends to one to six ranks of the
+    other half."""
     place = random.permutation(n) if random.random() < 0.5 else np.arange(n)
     left, right = place[: n // 2], place[n // 2 :]
     made = []
@@ -108,7 +111,8 @@ def bisection(random: Random, n: int, unit: int) -> nuice.CommMatrix:
 
 
 def hot_spots(random: Random, n: int, unit: int) -> nuice.CommMatrix:
-    """A few ranks get something of a third of all, in addition to two partners of every rank."""
+    """Returns a matrix in which a few ranks each receive from a third of all ranks; every rank also has two
+    other partners."""
     hot = random.choice(n, int(random.integers(1, 1 + n // 8)), replace=False)
     to_hot = [(r, h) for h in hot for r in random.choice(n, n // 3, replace=False)]
     others = [(r, int(d)) for r in range(n) for d in random.integers(0, n, 2)]
@@ -117,7 +121,7 @@ def hot_spots(random: Random, n: int, unit: int) -> nuice.CommMatrix:
 
 
 def cube_halo(random: Random, n: int, unit: int) -> nuice.CommMatrix:
-    """Boxes that are not as long in all directions: faces, and in half the cases edges and corners."""
+    """Returns the halo of boxes with unequal sides: faces, and in half of the cases edges and corners."""
     bits = n.bit_length() - 1
     shape = [1 << (bits + i) // 3 for i in range(3)]
     place = random.permutation(n) if random.random() < 0.5 else np.arange(n)
@@ -146,7 +150,7 @@ def skewed(random: Random, n: int, unit: int) -> nuice.CommMatrix:
 
 
 def grid_halo(random: Random, n: int, unit: int) -> nuice.CommMatrix:
-    """A grid of ranks, placed at random, exchanges faces with its neighbours."""
+    """Returns the halo of a grid of randomly placed ranks, which exchange faces with their neighbours."""
     width = 1 << (n.bit_length() - 1) // 2
     place = random.permutation(n)
     sizes: Counter[tuple[int, int]] = Counter()
@@ -209,7 +213,7 @@ def judge(matrix: nuice.CommMatrix, machine: nuice.Machine, truth: dict[str, flo
 
 
 def rows(options) -> Iterator[dict]:
-    """Of each machine and mode: all matrices, then each kind of them."""
+    """Yields a row for each machine and mode: first for all matrices, then for each kind."""
     seeds = range(options.first_seed, options.first_seed + options.matrices)
     for machine in map(nuice.find_machine, options.machines):
         judged = []
@@ -241,7 +245,8 @@ def summary(judged: list[dict], mode: str) -> dict:
 
 
 def below_the_bars(rows: list[dict], options) -> str:
-    """Pairs of 90 % in order, a choice of 1.05; of a handful of matrices that says nothing."""
+    """Returns an error unless 90 % of pairs are in order and choices cost at most 1.05. Not tested for a
+    handful of matrices."""
     shipped = [r for r in rows if r["mode"] == "as shipped" and r["kind"] == "all" and r["matrices"] >= 50]
     failed = [r["machine"] for r in shipped if r["pairs_right"] < 0.9 or r["ratio"] > 1.05]
     return f"below the bars (90 % of pairs, choice 1.05): {', '.join(failed)}" if failed else ""

@@ -2,18 +2,19 @@
 """Matrices of real programs: phases, bytes and time of schedules, compared with the bounds.
 
 AMG2013, LULESH, miniFE and miniAMR on 64 and about 1,000 ranks (bench/data/applications), and with
---held-out the same permuted and resized. bytes / bound: what all phases together wait for, over what the
-busiest rank sends or receives. / whole: over the least of schedules that split no message. whole / bound: no
-schedule of whole messages has fewer bytes / bound. `lpt` is "largest first", which a good engineer writes in
-ten lines; `distributed_coloring` is planned without a gather.
+--held-out the same programs permuted and resized. bytes / bound: the bytes for which all phases together
+wait, over those that the busiest rank sends or receives. / whole: over the minimum of schedules that split
+no message. whole / bound: no schedule of whole messages has fewer bytes / bound. `lpt` is "largest first",
+which a good engineer writes in ten lines; `distributed_coloring` is planned without a gather.
 
---advise: what the adviser chooses, over the best of all candidates, in simulation, packet by packet on
-lossless machines: totals of a run are scaled to one exchange first, so that the busiest rank sends --bytes.
-`choice` is that of `nuice advise`, which may decide for --budget seconds; `auto` that of a plan, which may
-decide for half the time of its exchanges. Deciding is not counted.
+--advise: the adviser's choice over the best of all candidates in simulation, packet by packet on lossless
+machines. Totals of a run are first scaled to one exchange, so that the busiest rank sends --bytes. `choice`
+is that of `nuice advise`, which may decide for --budget seconds; `auto` is that of a plan, which may decide
+for half the time of its exchanges. Deciding is not counted.
 
---split: messages of at most BYTES in an exchange of their own, the others in one after it, each
-as the adviser likes it best, over the best of the whole exchange; planning not counted.
+--split: messages of at most BYTES form one exchange, and the others an exchange after it. Each is carried
+out by the adviser's choice. The time is given over the best time of the undivided exchange; planning is not
+counted.
 """
 
 import time
@@ -35,7 +36,7 @@ def cases(options):
 
 
 def one_exchange(matrix, num_bytes):
-    """Of a whole run's totals. Messages keep eight bytes at least."""
+    """Scales a whole run's totals to one exchange. Messages keep at least eight bytes."""
     src, dst, sizes = matrix.entries()
     share = num_bytes / nuice.lower_bounds(matrix).max_port_bytes
     scaled = np.maximum(np.minimum(sizes, 8), np.rint(np.asarray(sizes) * share).astype(np.int64))
@@ -86,7 +87,7 @@ def advised(name, matrix, options):
 
 
 def least(matrix, target):
-    """The shortest simulated exchange of all candidates."""
+    """Returns the shortest simulated exchange of all candidates."""
     found = nuice.advise(matrix, target, 10000, predict_by="simulation").candidates
     return min((c for c in found if c.applicable), key=lambda c: c.exchange_s)
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Planning by ranks none of which knows the matrix, compared with planning with a gather, on this machine.
 
-The same matrix alternately with planning=distributed, which gathers matrices as small as these after all,
-with the same made in pairs (distributed.gather=0), and with planning=everywhere. All give the same plan
-(distributed_coloring). And everywhere with rs_n. Planning time is the slowest rank's: gather, schedule and
-check. Medians over the rounds, and the medians of the ratios within a round. All ranks share the cores of
-this machine, so a round of letters costs what its processes take to get their turns.
+The same matrix is planned alternately with planning=distributed, which gathers matrices as small as these;
+in pairs (distributed.gather=0); and with planning=everywhere. All give the same plan (distributed_coloring).
+rs_n is planned everywhere too. Planning time is the slowest rank's: gather, schedule and check. Figures are
+medians over the rounds, and medians of the ratios within a round. All ranks share the cores of this machine,
+so a round of control messages costs the time until its processes are scheduled.
 """
 
 from statistics import median

@@ -2,9 +2,9 @@
 """Phases, bytes and planning time of every one-port scheduler for messages that differ in size.
 
 Columns: phases over D, the maximum degree; phase_bytes over the bytes of the busiest rank (no schedule has
-fewer) and over W (none that splits no message has fewer); milliseconds to plan, the median over --repeat runs
-on one core. Sizes: units of 1..32 x 1024 bytes (004 table 5), uniform (1..1,000,000 bytes), Zipf's law (the
-i-th largest message has 10^9 / i^0.8 bytes), and the halo of a partitioned mesh.
+fewer) and over W (no schedule that splits no message has fewer); the median milliseconds of --repeat
+plannings on one core. Sizes: units of 1..32 x 1024 bytes (004 table 5), uniform (1..1,000,000 bytes), Zipf's
+law (the i-th largest message has 10^9 / i^0.8 bytes), and the halo of a partitioned mesh.
 """
 
 from statistics import median
@@ -19,7 +19,7 @@ SPARSE = [(256, 0.06), (1024, 0.016)]
 
 
 def with_sizes(pattern, kind, seed):
-    """The same messages, with sizes of that kind."""
+    """Returns the same messages with sizes of this kind."""
     random = np.random.default_rng(seed)
     count = pattern.num_messages
     if kind == "units":
@@ -33,7 +33,7 @@ def with_sizes(pattern, kind, seed):
 
 
 def matrices(options):
-    """(name, matrix) for every case that was asked for."""
+    """Yields (name, matrix) for every requested case."""
     for seed in range(options.seeds):
         patterns = []
         if "dense" in options.cases:
@@ -49,7 +49,7 @@ def matrices(options):
 
 
 def rows(options):
-    """One per scheduler that keeps to one port."""
+    """Yields one row per one-port scheduler."""
     for name, matrix in matrices(options):
         bounds, whole = nuice.lower_bounds(matrix), nuice.whole_message_bytes(matrix)
         for scheduler in nuice.schedulers():

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a start and a wait cost from C++, C and Fortran: one rank sends itself 8 bytes.
+"""The cost of a start and a wait from C++, C and Fortran: one rank sends itself 8 bytes.
 
-In one process and interleaved; medians over the rounds, nanoseconds for one pair, and what each is above C++.
-Python: python_overhead.
+All languages run interleaved in one process. Figures are medians over the rounds, in nanoseconds per start
+and wait, and the differences to C++. Python: python_overhead.
 """
 
 from kit import ROOT, Case, Table, here, objects

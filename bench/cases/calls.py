@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Calls without a plan: alltoallv, which keeps its set-up, and sparse_alltoallv.
 
-kept: nuice::mpi::alltoallv. bound: an Exchanger's bound exchange. sparse: sparse_alltoallv; nbx:
-nonblocking consensus by hand. Compared with MPI_Alltoallv, isend and the plan `auto`. Every rank sends to
-random others, sizes from half to one and a half times the mean. Methods interleaved, medians over the runs
-of ratios in the same run.
+kept: nuice::mpi::alltoallv. bound: an Exchanger's bound exchange. sparse: sparse_alltoallv. nbx: nonblocking
+consensus by hand. They are compared with MPI_Alltoallv, isend and the plan `auto`. Every rank sends to
+random partners; sizes are 0.5 to 1.5 times the mean. Methods are interleaved; figures are medians over the
+runs of ratios in the same run.
 """
 
 import random

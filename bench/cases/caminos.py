@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The packet simulator compared with an independent one, CAMINOS (crate `caminos`, Camarero et al.): both
-simulate.
+"""The packet simulator compared with an independent simulator, CAMINOS (crate `caminos`, Camarero et al.).
 
-The same exchanges on meshes, where routes leave no choice (first dimension first): all messages at once.
-CAMINOS goes phit by phit: 16 phits a packet, input
-queues of 32 packets, one virtual channel, credits, cut-through. Times are over the busiest link's bound.
+Both simulate the same exchanges on meshes with fixed routes (first dimension first), all messages at once.
+CAMINOS simulates phits: 16 phits per packet, input queues of 32 packets, one virtual channel, credits,
+cut-through. Times are over the busiest link's bound.
 """
 
 from statistics import median
@@ -12,7 +11,7 @@ from statistics import median
 import nuice
 from kit import Case, Failed, Table, call, scratch
 
-PHITS = 16  # of a packet
+PHITS = 16  # in a packet
 PACKET_BYTES = 4096
 BUFFER_PACKETS = 32
 CONFIGURATION = """
@@ -33,7 +32,8 @@ Configuration {{
 
 
 def traffic_of(plan, packets, folder):
-    """A burst for each phase, all at once: a pattern of CAMINOS has one destination for a source."""
+    """Returns a burst for each phase, all at once, because a pattern of CAMINOS has one destination per
+    source."""
     bursts = []
     for phase in range(plan.phases):
         file = folder / f"phase{phase}"

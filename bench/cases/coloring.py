@@ -2,8 +2,9 @@
 """How fast, and in how much memory, exactly max-degree phases are found: compared with cgm and a public peer.
 
 The peer is rustworkx's graph_bipartite_edge_color (Rust; N. Alon, Information Processing Letters 85, 2003),
-which gets its graph ready made; ours includes writing the schedule. Memory is the growth of the process's
-peak while planning, the schedule itself included, per message and per piece of a message in the schedule.
+which receives a finished graph; NUICE's time includes writing the schedule. Memory is the growth of the
+process's peak during planning, including the schedule, per message and per piece of a message in the
+schedule.
 """
 
 import ctypes
@@ -30,7 +31,7 @@ HUGE = (1 << 20, 64)
 
 
 def matrix_of(ranks, degree):
-    """(name, matrix); a degree below 1 is a density."""
+    """Returns (name, matrix); a degree below 1 is a density."""
     if degree < 1:
         return f"{ranks:,}, density {degree}", nuice.random_density(ranks, degree)
     complete = ", complete" if degree == ranks - 1 else ""
@@ -57,7 +58,7 @@ def seconds_of_peer(matrix, runs):
 
 
 def kib_of(field):
-    """A line of /proc/self/status."""
+    """Returns a line of /proc/self/status in KiB."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(field + ":"):
             return int(line.split()[1])
@@ -65,11 +66,11 @@ def kib_of(field):
 
 
 def memory_for(matrix, scheduler):
-    # Large blocks go back to the system when freed: none waits in the heap before, none stays in it.
+    # Large freed blocks return to the system, so that the heap neither starts nor ends with them.
     libc = ctypes.CDLL(None)
     libc.mallopt(-3, 1 << 17)  # M_MMAP_THRESHOLD
     libc.malloc_trim(0)
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts again
+    Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     before = kib_of("VmRSS")
     schedule, _ = nuice.make_schedule(matrix, scheduler, 0)
     growth = (kib_of("VmHWM") - before) * 1024
@@ -102,7 +103,8 @@ def measure(ranks, degree, runs):
 
 
 def rows(options):
-    """First of coloring; then peak bytes of every scheduler, for unequal sizes too, which some split."""
+    """Yields rows of coloring first; then peak bytes of every scheduler, also for unequal sizes, which some
+    schedulers split."""
     for ranks, degree in (*SMALL, *(() if options.quick else LARGE), *([HUGE] if options.huge else ())):
         yield measure(ranks, degree, options.runs)
     for sizes, units in (("equal", 1), ("unequal", 32)):

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Scheduling on the fly (paper 004) on this machine's MPI, compared with MPI's own methods in the same run.
 
-Two parts. Exchange: every form of DRS_N on the patterns of 004 tables 4 to 6, as ratios to MPI_Alltoallv,
-with inquiries and refusals per message. Lists: 004 table 3, gathering the matrix compared with Generate_Recv,
-for several n and d. Medians over the runs of the medians of nuice-bench, whose methods take turns and verify
-every byte.
+There are two parts. Exchange: every form of DRS_N on the patterns of 004 tables 4 to 6, as ratios to
+MPI_Alltoallv, with inquiries and refusals per message. Lists: 004 table 3, which compares gathering the
+matrix with Generate_Recv, for several n and d. Figures are medians over the runs of nuice-bench's medians;
+its methods are interleaved and verify every byte.
 
-With --testbed PRESET the exchanges run on a network with contention, made for it (docs/how-to/testbed.md; as
-root), one rank on each of its hosts.
+With --testbed PRESET (as root) the exchanges run on a network with contention that is made for them
+(docs/how-to/testbed.md), with one rank per host.
 """
 
 import nuice
@@ -15,7 +15,7 @@ from kit import Case, Table, here, middle, place, rows_by_method
 from kit.patterns import airfoil, uniform
 
 METHODS = ["alltoallv", "isend", "ac", "rs_n", "drs_n", "drs_n:rma", "drs_n:list", "drs_n:early"]
-# Where messages contend, a plan is the peer. Between hosts there is only MPI.
+# With contention a plan is the peer. Between hosts the only transport is MPI.
 TESTBED_METHODS = ["alltoallv", "ac", "rs_n", "coloring:async"]
 TESTBED_METHODS += ["drs_n:refuse:mpi", "drs_n:rma", "drs_n:list:mpi", "drs_n:early:mpi"]
 LISTS = [(4, 1), (4, 3), (8, 1), (8, 4), (8, 7), (16, 1), (16, 4), (16, 8), (16, 15)]  # n and d
@@ -23,7 +23,7 @@ LISTS += [(32, 1), (32, 4), (32, 16), (32, 31)]
 
 
 def patterns(options, ranks):
-    """(table of 004, name, matrix)."""
+    """Yields (table of 004, name, matrix)."""
     small = min(4, ranks - 1)
     if options.quick:
         yield 4, f"d={small}", uniform(ranks, small, 16384)
@@ -81,7 +81,7 @@ def rows(options):
 
 
 def gathering(rows):
-    """What gathering the matrix takes over counting with active messages, by n and d."""
+    """Returns the time of gathering the matrix over that of counting with active messages, by n and d."""
     seconds = {(r["n"], r["d"], r["way"]): r["seconds"] for r in rows if r["part"] == "lists"}
     cases = [(n, d) for n, d, way in seconds if way == "gather"]
     if cases:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Exchange time of every method on this machine's MPI, compared with MPI's own methods in the same run.
 
-All methods interleaved, every byte verified, on halos of the papers' meshes and random matrices from latency
-to bandwidth. Medians over the runs of each method's median, and its ratio to MPI_Alltoallv and
-MPI_Neighbor_alltoallv.
+All methods are interleaved, and every byte is verified, on halos of the papers' meshes and on random
+matrices with small to large messages. Figures are medians over the runs of each method's median, and its
+ratios to MPI_Alltoallv and MPI_Neighbor_alltoallv.
 """
 
 import nuice
@@ -15,7 +15,7 @@ METHODS += ["auto", "alltoallv", "neighbor", "isend"]
 
 
 def patterns(ranks, quick):
-    """(name, matrix)."""
+    """Yields (name, matrix)."""
     yield "random d=4, 64 B", uniform(ranks, 4, 64)
     yield "random d=4, 16 KiB", uniform(ranks, 4, 16384)
     if quick:
@@ -29,7 +29,8 @@ def patterns(ranks, quick):
 
 
 def hot_receiver(ranks, num_bytes):
-    """Everyone sends to rank 0, and to its neighbour a tenth of that."""
+    """Returns a matrix in which all other ranks send to rank 0, and a tenth of these bytes to its
+    neighbour."""
     entries = [(rank, 0, num_bytes) for rank in range(1, ranks)]
     entries += [(rank, rank + 1, num_bytes // 10) for rank in range(1, ranks - 1)]
     return nuice.CommMatrix.from_messages(ranks, entries)

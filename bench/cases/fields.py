@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two ranks that send each other one message of four fields, compared with the same bytes in one place.
+"""Two ranks that send each other a message of four fields, compared with the same bytes in one contiguous
+message.
 
-Fields lie apart in memory. Up to 2 KiB nuice copies them into one buffer, longer ones MPI sends by a derived
-datatype, and from 8 KiB a field on they travel one by one. Several runs for every size, methods interleaved.
-Microseconds, and the median over the runs of the ratio to the message in one place in the same run.
+The fields are apart in memory. Messages up to 2 KiB are copied into one buffer. MPI sends longer ones with a
+derived datatype, and fields of 8 KiB or more are sent separately. Each size has several runs with
+interleaved methods. Figures are microseconds, and the median over the runs of the ratio to the contiguous
+message in the same run.
 """
 
 import nuice

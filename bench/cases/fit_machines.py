@@ -12,10 +12,11 @@
  9. 001 table 11, columns LS and PS (cm5-sync)  -> a message of synchronous sends
 10. 001 table 12, column GS (cm5-sync)          -> a byte that is picked up and put down by index
 
-Steps 3 to 5 take messages up to 32 KiB. Least squares of relative errors (SciPy), each step with what the
-ones before found. Leave-one-out: a step is fitted again without each of its cells, which is then predicted.
-The rows hold what belongs into data/machines/cm5-*.toml and fitted.csv next to what stands there, and
---record writes them into fits.csv, which `nuice reproduce` shows. With --check wrong is a value that differs.
+Steps 3 to 5 use messages up to 32 KiB. Each step minimises the squares of relative errors (SciPy), with the
+results of the steps before. Leave-one-out: a step is fitted again without each of its cells, which is then
+predicted. The rows hold the new values for data/machines/cm5-*.toml and fitted.csv next to the present ones,
+and --record writes them into fits.csv, which `nuice reproduce` shows. With --check a value that differs is
+wrong.
 """
 
 from pathlib import Path
@@ -48,7 +49,7 @@ def row_of(number, step, fit, left_out):
 
 
 def rows(options):
-    """--quick: only the first step."""
+    """Yields the rows; --quick: only the first step's."""
     steps = Fits(options.seeds).all()
     step, made = next(steps), []
     while step is not None:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A plan that follows its matrix (Plan.follow()) compared with plans made again, in pairs and with a gather.
 
-Every rank has as many messages; a share of them gets other partners in every round, two by two. Each round
-times all three on this machine, the slowest rank counts. Medians over the rounds, and of the ratios within a
-round. Ranks share the cores, so a round of letters costs what all processes take to get their turns.
+Every rank has equally many messages. In every round a share of them gets other partners, two by two. Each
+round times all three methods on this machine; the slowest rank counts. Figures are medians over the rounds,
+and of the ratios within a round. Ranks share the cores, so a round of control messages costs the time until
+all processes are scheduled.
 """
 
 import sys

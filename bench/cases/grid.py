@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `auto` finds on networks that it knows nothing of: a grid of test networks (docs/how-to/testbed.md).
+"""What `auto` chooses on unknown networks: a grid of test networks (docs/how-to/testbed.md).
 
-No machine, no option. Every cell is one network and one pattern, all methods interleaved in one
-start; the first exchanges of `auto`, in which it tries methods, are timed too. Then `auto` in a start of
-its own, as TCP remembers on each connection what other methods have lost there. For every cell:
+There are no machine file and no options. Every cell is one network and one pattern, with all methods
+interleaved in one start. The first exchanges of `auto`, in which it tries methods, are timed too. Then `auto`
+runs in its own start, because TCP remembers each connection's losses by other methods. Figures of a cell:
   late   median of exchanges 21 to 40 of auto
-  peer   late over the best median of MPI's own ways
+  peer   late over the best median of MPI's own methods
   first  exchanges 1 to 20 of auto together, over 20 medians of the best peer
-  tail   alone: 95th percentile over the median, exchanges 21 to the last
-  peer's the same of the best peer, in a start of its own
+  tail   auto in its own start: 95th percentile over the median, exchanges 21 to the last
+  peer's the same for the best peer, in its own start
   bound  late over the time that the busiest port needs for its bytes
-With --calibrate also, in a start of its own, auto with what nuice-calibrate has found on that network before:
-  expected  what it predicts of its choice, which it takes without a trial, over what that takes
-  chosen    what it takes over the best of all in that start
+With --calibrate, a further start runs auto with the machine file that nuice-calibrate made on that network:
+  expected  predicted over measured time of its choice, which it takes without a trial
+  chosen    measured time of its choice over the best method in that start
 """
 
 import tempfile
@@ -31,7 +31,7 @@ NETWORK = "Mbit/s = rate | queue = queue_kib | cc | pattern"
 
 
 def halo(n):
-    """A ring of two neighbours on either side."""
+    """Returns a ring with two neighbours on either side."""
     return nuice.CommMatrix.from_messages(
         n, [(r, (r + s) % n, 64 * KIB) for r in range(n) for s in {1, 2, n - 1, n - 2} if s % n]
     )
@@ -52,7 +52,7 @@ def tail(times):
 
 
 def figures(records, bound_s):
-    """The cell's figures, from what nuice-bench printed of all methods."""
+    """Returns the cell's figures from nuice-bench's records of all methods."""
     series = {record["method"]: record["exchange_seconds_all"] for record in records}
     auto = series.pop("auto")
     medians = {method: median(times[SKIPPED:]) for method, times in series.items()}
@@ -71,14 +71,14 @@ def figures(records, bound_s):
 
 
 def calibrated(where, folder, how):
-    """The machine file of this network."""
+    """Returns the machine file of this network."""
     machine = Path(folder) / "machine.toml"
     where.run([find_program("nuice-calibrate"), "-o", machine], **how)
     return machine
 
 
 def with_machine(where, matrix, machine, more, how):
-    """auto by a machine file, before it tries anything, compared with what it could have taken."""
+    """Compares auto with a machine file, before any trial, with the methods that it could have chosen."""
     methods = ["auto", *OF_OURS]
     records = where.bench(matrix, methods, 11, *more, "--machine", machine, **how)
     (auto, *_) = records

@@ -2,11 +2,11 @@
 """nuice-lee and nuice-wolff on a simulated CM-5, compared with the printed speed-ups of paper 002 (figs 31
 and 32).
 
-The real programs run under SimGrid's SMPI: every message is simulated, and so is every look for one; what
-keeps a processor busy is told to the clock. nuice_papers.experiments.simulated_cm5 says what costs how much.
---record FILE: appends a line for each run and leaves out those that are there already, so a long series can
-be taken up again; `nuice reproduce 002` reads such a file, 002_simulated.csv. Rows of runs, and after those
-of a case its "order": same_order where no pair is turned round that the printed figures tell apart.
+The real programs run under SimGrid's SMPI: every message and every poll is simulated, and processor time is
+charged to the clock. nuice_papers.experiments.simulated_cm5 lists the costs. --record FILE: appends a line
+for each run and skips runs that the file contains, so a long series can be continued; `nuice reproduce 002`
+reads such a file, 002_simulated.csv. The rows are those of runs, and then, for each case, its "order":
+same_order if no pair is reversed that the printed figures distinguish.
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ from nuice_papers.experiments.simulated_cm5 import (
     syncs,
 )
 
-NETWORK = {"bytes_per_s": 1e9, "latency_s": 1e-6}  # packets are paid for at the ends
+NETWORK = {"bytes_per_s": 1e9, "latency_s": 1e-6}  # the ranks at both ends pay for packets
 
 
 def run(folder: Path, problem: Problem, ranks: int, costs: tuple[float, ...], more: list[str]) -> dict:
-    """costs: seconds of a cell, of a message at an end, of a packet sent and received."""
+    """Runs a program. costs: seconds per cell, per message at either end, and per packet sent and
+    received."""
     program = folder / "papers" / problem.program / f"nuice-{problem.program}"
     with scratch() as place:
         command = smpi.smpirun(place, ranks, ranks, **NETWORK, settings=(*smpi.PLAIN, *smpi.LOOKS))
@@ -56,7 +57,7 @@ def cell_seconds(folder: Path, problem: Problem) -> float:
 
 
 def simulate(folder: Path, problem: Problem, name: str, sync: str, widths: tuple[int, ...]) -> dict:
-    """The best width, as in 002."""
+    """Simulates all widths and returns the best one, as in 002."""
     scheme = SCHEMES[name]
     costs = tuple(1e-6 * cost for cost in (scheme.message, scheme.sent, scheme.received))
     ways = ["--schemes", LAYER.get(name, name), "--sync", sync]
@@ -64,7 +65,7 @@ def simulate(folder: Path, problem: Problem, name: str, sync: str, widths: tuple
     report = run(
         folder, problem, problem.ranks, (cell_seconds(folder, problem) * PARALLEL_CELL, *costs), ways
     )
-    # The sequential program next to it was given the same cell.
+    # The sequential program's cells have the same cost.
     found = {r["width"]: r.get("speed_up", r.get("speedup")) / PARALLEL_CELL for r in report["results"]}
     width = max(found, key=found.get)
     best = next(r for r in report["results"] if r["width"] == width)
@@ -80,7 +81,7 @@ def simulate(folder: Path, problem: Problem, name: str, sync: str, widths: tuple
 
 
 def problems(options) -> list[Problem]:
-    """--quick: Lee with 25 % walls only."""
+    """Returns the problems; --quick: Lee with 25 % walls only."""
     sizes = options.sizes or [256, 512, *([1024] if options.full else [])]
     return [
         Problem(program, walls, ranks, size)

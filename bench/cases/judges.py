@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Three judges of a lossless network: packet simulator, fluid simulator, emulated fabric (nuice-testbed).
+"""Three models of a lossless network: packet simulator, fluid simulator, emulated fabric (nuice-testbed).
 
-The same plans on the same fabrics: the emulated one carries real packets between 16 hosts as RDMA cards do,
-32 packets of a connection in flight, no congestion control (docs/how-to/lossless-fabric.md). Emulated times
-are medians; the simulators have a machine with the same ports, packets of 1456 B and 0.1 ms of latency. The
-fluid simulator has no depend. Messages are scaled so that the busiest port carries 512 packets or
-more. rho: rank correlation of a matrix's methods, emulated against each simulator. Where the emulator could
-not keep up a matrix is measured once more, and then left out.
+The same plans run on the same fabrics. The emulated fabric carries real packets between 16 hosts as RDMA
+cards do, with 32 packets of a connection in flight and without congestion control
+(docs/how-to/lossless-fabric.md). Emulated times are medians. The simulators have a machine with the same
+ports, packets of 1456 B and 0.1 ms of latency; the fluid simulator lacks depend. Messages are scaled so that
+the busiest port carries at least 512 packets. rho: rank correlation of a matrix's methods between the
+emulation and each simulator. If the emulator could not keep up, a matrix is measured once more and then left
+out.
 """
 
 from statistics import median
@@ -46,7 +47,8 @@ packet_header = "58 B"
 
 
 def halo(neighbours):
-    """Of a cube of 4 x 2 x 2 blocks, as HPCG's: neighbours over faces 16, edges 4, corners 1."""
+    """Returns the halo of a cube of 4 x 2 x 2 blocks like HPCG's: 16 neighbours over faces, 4 over edges, 1
+    over corners."""
     places = [(x, y, z) for x in range(4) for y in range(2) for z in range(2)]
     messages = []
     for src, a in enumerate(places):
@@ -58,14 +60,15 @@ def halo(neighbours):
 
 
 def with_victims(senders):
-    """Some ranks send to rank 0, and each of them also to another: a rank that shares an input waits."""
+    """Returns a matrix in which some ranks send to rank 0 and each of them also to another rank, which waits
+    because it shares an input."""
     messages = [(rank, 0, 4) for rank in range(1, senders + 1)]
     messages += [(rank, (rank + 5) % HOSTS, 2) for rank in range(HOSTS) if (rank + 5) % HOSTS != 0]
     return nuice.CommMatrix.from_messages(HOSTS, sorted(messages))
 
 
 def folded(name):
-    """A real program's 64 ranks, four on each host."""
+    """Returns the matrix of a real program's 64 ranks, four per host."""
     src, dst, size = map(np.asarray, application(name).entries())
     sums = np.zeros((HOSTS, HOSTS))
     np.add.at(sums, (src * HOSTS // 64, dst * HOSTS // 64), size)
@@ -75,7 +78,8 @@ def folded(name):
 
 
 def scaled(matrix):
-    """So that the busiest port carries PORT_PACKETS packets, and no message is less than one."""
+    """Scales the matrix so that the busiest port carries PORT_PACKETS packets, and no message is less than
+    one packet."""
     factor = PORT_PACKETS * DATA / nuice.lower_bounds(matrix).max_port_bytes
     entries = zip(*matrix.entries(), strict=True)
     return nuice.CommMatrix.from_messages(
@@ -103,7 +107,8 @@ def matrices():
 
 
 def measure(where, matrix, methods, options):
-    """By method: emulated, packet by packet, fluid, in seconds; and the bound of the busiest port."""
+    """Returns the seconds of each method, emulated, packet by packet and fluid; and the bound of the busiest
+    port."""
     topology = nuice.make_topology(where.settings["topology"])
     machine = nuice.parse_machine(MACHINE.format(topology=where.settings["topology"]), "emulated")
     rows = [nuice.find_scheduler(m.split(":")[0]) for m in methods]
@@ -143,7 +148,7 @@ def rows(options):
 
 
 def agreement(measured):
-    """Of a matrix's methods: rank correlation, and the median of |a / b - 1|."""
+    """Returns the rank correlation of a matrix's methods, and the median of |a / b - 1|."""
     found = {"methods": len(measured)}
     for judge in ("packets_s", "fluid_s"):
         both = [(row["emulated_s"], row[judge]) for row in measured if row[judge]]
@@ -154,7 +159,7 @@ def agreement(measured):
     found["off_simulators"] = median(abs(fluid / packets - 1) for packets, fluid in both)
     best = min(measured, key=lambda row: row["emulated_s"])
     chosen = min(measured, key=lambda row: row["packets_s"])
-    # What it costs to believe the packet simulator.
+    # The cost of following the packet simulator's choice.
     return found | {"best": best["method"], "regret": chosen["emulated_s"] / best["emulated_s"] - 1}
 
 

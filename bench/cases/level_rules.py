@@ -2,13 +2,13 @@
 """Which level rule of RS_NH gives the phases that 004 prints? Tables 5 and 6 against many readings.
 
 The papers say that each phase has a cutoff size and that larger messages send a part (000 s.3.3, 004 s.3.3),
-not how the size is chosen. Three families are tried. "of the sizes": the level is a function of the sizes in
-the phase. "global": one level for all phases, a number of units or a function of all sizes. "room": a message
-may be split only if its ranks have `margin` messages fewer left than the busiest; the level is the largest
-message that may not. Printed is by how many percent phases grow over RS_N, and in brackets the phase bytes
-over those of RS_N. Matrices: 32 ranks, every one with d messages of 1 to 32 units (table 5), and points in a
-square that exchange with their neighbours, the more the nearer, of up to 36, 99 and 276 units (as table 6: 3
-to 15 messages a rank, 9 on average).
+but not how the size is chosen. Three families are tried. "of the sizes": the level is a function of the
+sizes in the phase. "global": one level for all phases, a number of units or a function of all sizes. "room":
+a message may be split only if its ranks have `margin` fewer messages left than the busiest rank; the level
+is the largest message that may not be split. The table shows by how many percent the phases grow over
+RS_N's, and in brackets the phase bytes over RS_N's. The matrices have 32 ranks: every rank has d messages of
+1 to 32 units (table 5), or points in a square exchange more with nearer neighbours, up to 36, 99 and 276
+units (as table 6: 3 to 15 messages per rank, 9 on average).
 """
 
 from statistics import mean

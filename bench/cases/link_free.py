@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many phases it takes to keep links free: rs_nl, link_coloring, the bound, and not looking at links.
+"""The number of phases that keep links free: rs_nl, link_coloring, the bound, and schedulers that ignore
+links.
 
-Random matrices in which every rank sends and receives d messages (003 fig. 7), on three networks of 64 ranks;
-then large ones, for the time to plan. coloring and rs_n do not look at links: their figure is rounds, that is
-phases, if transfers that share a link wait for each other. The bound is the larger one of ports and busiest
-link. Counts are means over the matrices, times medians; every schedule is checked.
+Random matrices in which every rank sends and receives d messages (003 fig. 7), on three networks of 64
+ranks; then large matrices, for the time to plan. coloring and rs_n ignore links: their figure is rounds,
+that is, phases if transfers that share a link wait for each other. The bound is the larger one of ports and
+busiest link. Counts are means over the matrices, times medians; every schedule is checked.
 """
 
 from statistics import mean, median

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A lossless fabric that is emulated (nuice-testbed up --preset lossless): itself, MPI on it, and victims.
+"""An emulated lossless fabric (nuice-testbed up --preset lossless): the fabric itself, MPI on it, and victim
+flows.
 
-emulator: pairs of hosts exchange at the ports' rate, so nothing contends: share of the bound, and the
-99th percentile of how far two packets come apart from the rate, in packets; and how many packets a second
-of a core carries, with the kernel's part of their ports and of UDP, and without any port. mpi: every
-method over TCP on a full tree of 16 hosts, d = 8. rdma: the same as RDMA cards carry it, 32 packets of a
-connection in flight; `ac:async` is what MPI_Isend and MPI_Alltoallv come to. victim: how long a flow
-takes that shares no port with a hot receiver, compared with the time that it takes alone. paths: on a full
-and on a thinned tree, schedules whose senders choose paths, and all at once over static routes, over a path
-by each connection's hash, and over adaptive ones. windows: MPI's methods under nuice run. kinds: the same
-exchange on fabrics with pauses, a queue for each output, store and forward.
+emulator: pairs of hosts exchange at the ports' rate, so nothing contends. Figures are the share of the
+bound, the 99th percentile of the deviation of packet gaps from the rate (in packets), and the packets per
+second of a core, with the kernel's part of ports and UDP, and without any port. mpi: every method over TCP
+on a full tree of 16 hosts, d = 8. rdma: the same as RDMA cards carry it, with 32 packets of a connection in
+flight; `ac:async` corresponds to MPI_Isend and MPI_Alltoallv. victim: the time of a flow that shares no port
+with a hot receiver, compared with its time alone. paths: on a full and on a thinned tree, schedules whose
+senders choose paths, and all messages at once over static routes, over a path by each connection's hash, and
+over adaptive routes. windows: MPI's methods under nuice run. kinds: the same exchange on fabrics with
+pauses, with a queue for each output, and with store and forward.
 """
 
 import json
@@ -52,7 +53,8 @@ def planned(matrix, methods, topology):
 
 
 def emulator(options):
-    """Acknowledgements go where data go, so that no two flows want the same port."""
+    """Measures the emulator. Acknowledgements go to hosts to which data go, so that no two flows need the
+    same port."""
     with network("--preset", "lossless", "--rate", options.rate, name="lossless") as where:
         pairs = [(rank, rank ^ 1, 500 * DATA) for rank in range(where.ranks)]
         matrix = nuice.CommMatrix.from_messages(where.ranks, pairs)
@@ -90,7 +92,7 @@ def mpi(where, name, matrix, options):
 
 
 def windows(where, name, matrix, options):
-    """MPI's own methods, as they are and as nuice run starts them."""
+    """Measures MPI's own methods, plain and under nuice run."""
     more = ["--topology", TREE, "--settle", 1, "--warmup", 1]
     for prefix in ((), (find_program("nuice"), "run")):
         for r in where.bench(matrix, PEERS[:2], options.reps, *more, words_before=prefix):
@@ -117,7 +119,7 @@ def rdma(where, name, matrix, options, methods=RDMA, tree=TREE, part="rdma"):
 
 
 def victims(where, options):
-    """All but the two ends of the victim sends to rank 0; all wait in the same buffers."""
+    """Measures a victim flow: all other hosts send to rank 0, and all packets wait in the same buffers."""
     size = 300 * DATA
     alone = nuice.CommMatrix.from_messages(where.ranks, [(*VICTIM, size)])
     free = median(where.rdma(alone, planned(alone, ["ac:async"], TREE), options.reps)[0]["seconds"])
@@ -139,7 +141,7 @@ def fabric(options, tree, *words):
 
 
 def paths(options):
-    """faster: than the fastest of the ways to send all at once."""
+    """Measures paths. faster: relative to the fastest method that sends all messages at once."""
     for tree, name in TREES.items():
         for sizes, (unit, units) in SIZES.items():
             matrix = uniform(16, 8, unit // (8 if options.quick else 1), units)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Exchanges on a network with real contention (docs/how-to/testbed.md), every method in the same run.
 
-Makes the network of each preset, runs nuice-bench on its hosts (methods interleaved, every byte verified);
-case by case: each method's median and 95th percentile, both over the best of MPI's own ways, the median over
-the bandwidth bound, and the TCP segments that were retransmitted. `apart` is what TCP itself takes: one
-permutation without contention, times the degree. `auto` times its candidates while planning. Each timed
-exchange follows an untimed one by the same method, as TCP remembers what others have lost; with --alone each
-method has a start, and so connections, of its own.
+Makes the network of each preset and runs nuice-bench on its hosts (methods interleaved, every byte
+verified). Each case shows every method's median and 95th percentile, both over the best of MPI's own
+methods, the median over the bandwidth bound, and the retransmitted TCP segments. `apart` is TCP's own time:
+one permutation without contention, times the degree. `auto` times its candidates while planning. Each timed
+exchange follows an untimed one by the same method, because TCP remembers losses of other methods. With
+--alone each method has its own start, and so its own connections.
 
-PetscSF is a peer where nuice-bench was built with it, by `make bench-peers`, then on Debian's MPI:
---bench build/peers/bench/nuice_bench/nuice-bench --mpiexec /usr/bin/mpiexec.
+PetscSF is a peer if nuice-bench was built with it, by `make bench-peers`, on Debian's MPI: --bench
+build/peers/bench/nuice_bench/nuice-bench --mpiexec /usr/bin/mpiexec.
 """
 
 import numpy as np
@@ -21,15 +21,15 @@ from kit.patterns import of_network
 PEERS = ["alltoallv", "neighbor", "neighbor_init", "isend", "nbx", "petscsf"]
 ORDERS = ["coloring:async", "rs_nh:async", "lpt:async"]
 METHODS = [*PEERS, "auto", "rs_n", "coloring", "ac:async", *ORDERS]
-# Where links contend: the same with and without a look at the network.
+# If links contend: the same schedulers with and without knowledge of the network.
 FABRIC = [*PEERS, "auto", "coloring:async@blind", "link_coloring:phased"]
 FABRIC += ["link_coloring:async", "rs_nl:async"]
-# Several ranks on a host: with combined messages, too.
+# With several ranks per host: also with combined messages.
 MULTI = [*PEERS, "auto", "coloring", "ac@combine", "coloring@combine", *ORDERS]
 
 
 def methods_for(settings):
-    """(methods, further options of nuice-bench) for a network."""
+    """Returns (methods, further options of nuice-bench) for a network."""
     if settings["uplink"]:
         half = settings["hosts"] // 2
         slots = megabits(settings["uplink"]) // megabits(settings["rate"])
@@ -40,7 +40,8 @@ def methods_for(settings):
 
 
 def loads(matrix, settings):
-    """Of the busiest host's port: bytes and messages; bytes over the uplink, the busier way."""
+    """Returns bytes and messages of the busiest host's port, and the bytes over the uplink in its busier
+    direction."""
     src, dst, sizes = map(np.asarray, matrix.entries())
     src, dst = src // settings["ranks_per_host"], dst // settings["ranks_per_host"]
     ends = [(end[src != dst], sizes[src != dst]) for end in (src, dst)]
@@ -52,7 +53,7 @@ def loads(matrix, settings):
 
 
 def bound_s(matrix, where):
-    """What the busiest port needs, or the uplink."""
+    """Returns the seconds that the busiest port or the uplink needs."""
     port_bytes, _, up_bytes = loads(matrix, where.settings)
     bound = port_bytes / where.host_bytes_per_s
     if not where.settings["uplink"]:
@@ -61,7 +62,7 @@ def bound_s(matrix, where):
 
 
 def known_peers(where, how):
-    """Those that this nuice-bench was built with: it lists them when asked for one that is none."""
+    """Returns the peers in this nuice-bench's build: it lists them if asked for an unknown peer."""
     words = [how["program"] or "nuice-bench", "--matrix", "-", "--schedulers", "-"]
     said = where.run(words, ranks=1, mpiexec=how["mpiexec"], status=None).stderr
     names = said.partition("one of MPI's own: ")[2].partition("\n")[0].split(", ")
@@ -69,13 +70,13 @@ def known_peers(where, how):
 
 
 def run(where, matrix, methods, reps, further, how):
-    """One record per method that can carry the matrix."""
+    """Returns one record per method that supports the matrix."""
     records = where.bench(matrix, methods, reps, "--settle", 1, "--warmup", 1, *further, **how)
     return [record for record in records if not record["refused"]]
 
 
 def phases_apart_s(where, matrix, reps, how):
-    """Time of one phase of the schedule alone, times the number of phases."""
+    """Returns the time of one phase of the schedule alone, times the number of phases."""
     n, per_host = matrix.num_ranks, where.settings["ranks_per_host"]
     ring = [(r, (r + per_host) % n, int(max(matrix.entries()[2]))) for r in range(0, n, per_host)]
     records = run(where, nuice.CommMatrix.from_messages(n, ring), ["alltoallv", "isend"], reps, (), how)
@@ -83,7 +84,7 @@ def phases_apart_s(where, matrix, reps, how):
 
 
 def measure(where, options):
-    """One row per method, case by case."""
+    """Yields one row per method, case by case."""
     how = {"program": options.bench, "mpiexec": options.mpiexec}
     words, further = methods_for(where.settings)
     known = known_peers(where, how)

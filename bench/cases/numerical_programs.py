@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The numerical programs with nuice, compared with MPI alone: time of one exchange and of the whole.
+"""The numerical programs with NUICE, compared with MPI alone: time of one exchange and of the whole program.
 
-Starts nuice-cg, nuice-euler and nuice-fft2d several times; each alternates its ways. Medians over the
-starts: the ratio of nuice to the best of MPI in the same start, and the times.
+Starts nuice-cg, nuice-euler and nuice-fft2d several times; each interleaves its methods. Figures are medians
+over the starts: the ratio of NUICE to the best of MPI in the same start, and the times.
 
-With --testbed PRESET they run on the hosts of a network with contention, made for it (docs/how-to/testbed.md;
-as root), on as many ranks as it has hosts, with larger problems and fewer steps, as an exchange takes
-milliseconds there. Then every way carries the same messages alone, by nuice-bench, and the network counts
-what its ports drop and TCP retransmits; next to it what the busiest port takes at least, and how many bytes
-come to a rank: fewer than the queue of its port cannot overflow it.
+With --testbed PRESET (as root) they run on the hosts of a network with contention that is made for them
+(docs/how-to/testbed.md), on as many ranks as it has hosts. Problems are larger and steps fewer, as an
+exchange takes milliseconds there. Then nuice-bench carries the same messages with each method alone, and the
+network counts dropped packets and retransmitted segments. The table adds the least time of the busiest port,
+and the bytes that come to a rank: fewer than its port's queue holds cannot overflow it.
 """
 
 import json
@@ -27,8 +27,9 @@ WHOLE = ("solve_seconds", "seconds", "transform_seconds_median")
 
 
 def on_testbed(options, folder):
-    """(name, program, its arguments). A network of 20 Mbit/s: few iterations, which take milliseconds each,
-    not until anything converges. The halos of plane problems are tiny, those of a block of vectors not."""
+    """Yields (name, program, its arguments) for a network of 20 Mbit/s: few iterations, which take
+    milliseconds each, and no convergence. The halos of plane problems are tiny; those of a block of vectors
+    are not."""
     common = ["--scheduler", options.scheduler, "--executor", options.executor]
     solver = ["--no-sequential", "--rtol", "1e-2", *common]
     yield "CG, Poisson 256 x 256", "nuice-cg", ["--poisson", "256", *solver]
@@ -44,7 +45,7 @@ def on_testbed(options, folder):
 
 
 def as_usual(options, folder):
-    """The problems of the papers, small ones with --quick."""
+    """Yields the problems of the papers, small ones with --quick."""
     save_mesh(folder / "airfoil.mesh", mesh(options.points))
     stiffness = stiffness_matrix(mesh(options.points))
     scipy.io.mmwrite(folder / "stiffness.mtx", stiffness, symmetry="symmetric", precision=17)
@@ -60,7 +61,7 @@ def as_usual(options, folder):
 
 
 def measure(where, name, program, arguments, options, folder):
-    """One figure per way: medians over the starts."""
+    """Returns one figure per method: medians over the starts."""
     words = [find_program(program), *arguments, "--pattern", folder / "pattern.mtx", "--reps", options.reps]
     reports = [objects(where.run([*words, "--json"], timeout_s=580).stdout)[0] for _ in range(options.runs)]
     for position, method in enumerate(reports[0]["methods"]):
@@ -80,7 +81,7 @@ def measure(where, name, program, arguments, options, folder):
 
 
 def load_of(where, folder):
-    """What the pattern asks of the network."""
+    """Returns the load that the pattern puts on the network."""
     pattern = nuice.load_matrix_market(folder / "pattern.mtx")
     _, dst, sizes = pattern.entries()
     bounds = nuice.lower_bounds(pattern)
@@ -94,13 +95,14 @@ def load_of(where, folder):
 
 
 def packets_of(where, way, options, folder):
-    """Dropped and retransmitted per exchange, while this way alone carries the pattern."""
+    """Returns the packets dropped and retransmitted per exchange while only this method carries the
+    pattern."""
     method = way if way in ("isend", "neighbor", "alltoallv") else f"{options.scheduler}:{options.executor}"
     flags = ["--counters", str(folder / "counters.json")]
     problem = ["--matrix", folder / "pattern.mtx"]
     where.bench(problem, [method], options.reps, flags=flags, timeout_s=300)
     hosts = json.loads((folder / "counters.json").read_text())["hosts"]
-    exchanges = options.reps + 1  # one to warm up
+    exchanges = options.reps + 1  # one more to warm up
     return {
         "dropped": sum(host["dropped"] for host in hosts) / exchanges,
         "sent_again": sum(host["retransmitted"] for host in hosts) / exchanges,

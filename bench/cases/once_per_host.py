@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Halos whose values cross the network once for all ranks of a host, compared with every rank for itself.
+"""Halos whose values cross the network once for all ranks of a host, compared with one transfer per rank.
 
-A tetrahedral mesh (Delaunay, random points in a cube), cut by coordinates into a part for each rank; ghosts
-are the points that many layers of edges away. Entries between hosts are counted here; times are of a gather
-on a test network of hosts with several ranks, interleaved, medians of the slowest rank. Without --testbed
-only counted.
+A tetrahedral mesh (Delaunay, random points in a cube) is cut by coordinates into a part for each rank.
+Ghosts are the points within this number of layers of edges. Entries between hosts are counted on this
+machine. Times are those of a gather on a test network of hosts with several ranks: interleaved, medians of
+the slowest rank. Without --testbed, entries are only counted.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from nuice.halos import bisect
 
 
 def mesh(points, ranks, layers):
-    """Owners, and by rank what it needs of others."""
+    """Returns the owners, and for each rank the entries that it needs from others."""
     at = np.random.Generator(np.random.PCG64(points)).random((points, 3))
     corners = Delaunay(at).simplices.astype(np.int64)
     ends = np.concatenate([corners[:, [a, b]] for a in range(4) for b in range(4) if a != b])
@@ -32,7 +32,7 @@ def mesh(points, ranks, layers):
 
 
 def crossing(owner, needed, ranks_per_host):
-    """Entries between hosts: for every rank, and once for a host."""
+    """Returns the number of entries between hosts, counted for every rank, and once per host."""
     host_of = owner // ranks_per_host
     other = [need[host_of[need] != rank // ranks_per_host] for rank, need in enumerate(needed)]
     hosts = range(len(needed) // ranks_per_host)

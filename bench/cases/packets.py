@@ -2,9 +2,9 @@
 """Lossless networks in simulation, packet by packet: orders, executors, adaptive routing and chosen paths
 compared with sending all at once.
 
-Times over the bound of the busiest link (routing: of the busiest port), both kinds of queues; messages of
-256 KiB, or of 32 KiB to 1 MiB. Then the speed of the simulator itself, in packet hops a second of
-processor time. Every figure but the speed is a simulation.
+Times are over the bound of the busiest link (routing: of the busiest port), with both kinds of queues and
+messages of 256 KiB, or of 32 KiB to 1 MiB. The last table is the speed of the simulator itself, in packet
+hops per second of processor time. All other figures are simulated.
 """
 
 import time
@@ -33,7 +33,7 @@ packet_payload = "4096 B"
 
 
 def machine_of(topology):
-    """200 Gbit/s; a notice takes four packets' time."""
+    """Returns a machine with ports of 200 Gbit/s, on which a notification takes four packets' time."""
     return nuice.parse_machine(MACHINE.format(topology=topology), "bench")
 
 
@@ -63,7 +63,7 @@ DRAGONFLY = "dragonfly:a=8,h=4,p=4,g=9"  # 288 ranks in groups of 32; four cable
 
 
 def routing(topology, sizes, matrices):
-    """Over the port's bound: static routes, adaptive ones (spray) or chosen paths."""
+    """Returns times over the port's bound: static routes, adaptive routes (spray) or chosen paths."""
     machine, network = machine_of(topology), nuice.make_topology(topology)
     for method in ("ac:async", "ac:async spray", "link_list:depend", "path_coloring:depend"):
         scheduler, (executor, *spray) = method.split(":")[0], method.split(":")[1].split()
@@ -88,7 +88,7 @@ def speed(topology, ranks, queueing, repeat=5):
 
 
 def rows(options):
-    """Orders on all networks, routing on the first and the third."""
+    """Yields orders on all networks, and routing on the first and the third."""
     networks = NETWORKS[:1] if options.quick else NETWORKS
     for part, chosen in ((orders, networks), (routing, networks[:3:2])):
         for topology, ranks in chosen:

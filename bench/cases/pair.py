@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two ranks and one message, one way or each way: nuice's ways compared with MPI's own, in the same run.
+"""Two ranks and one message, in one direction or both: NUICE's methods compared with MPI's own, in the same
+run.
 
-auto, which goes through memory that the ranks share up to 64 KiB, and executors that go through MPI; next to
-MPI_Irecv and MPI_Isend by hand (isend), the same as persistent requests (persistent), MPI_Alltoallv and
-MPI_Neighbor_alltoallv. Several runs for every size, methods interleaved, batches of about two milliseconds.
-Microseconds, and the median over the runs of the ratio to isend and to the best of MPI in the same run.
+NUICE's methods are auto, which uses the ranks' shared memory up to 64 KiB, and executors that use MPI. MPI's
+are MPI_Irecv and MPI_Isend by hand (isend), the same as persistent requests (persistent), MPI_Alltoallv and
+MPI_Neighbor_alltoallv. Each size has several runs with interleaved methods, in batches of about two
+milliseconds. Figures are microseconds, and the median over the runs of the ratio to isend and to the best of
+MPI in the same run.
 """
 
 import nuice
@@ -14,11 +16,11 @@ OURS = ["auto", "coloring:async", "coloring:phased"]
 PEERS = ["isend", "persistent", "alltoallv", "neighbor"]
 WAYS = {"one way": [(0, 1)], "both ways": [(0, 1), (1, 0)]}
 SIZES = [8 * 2**k for k in range(0, 21, 2)]  # 8 B to 8 MiB
-SIZES += [160, 256, 512, 4096]  # the halo of a small mesh; about the limits of an MPI's protocols
+SIZES += [160, 256, 512, 4096]  # the halo of a small mesh; sizes near the limits of MPI's protocols
 
 
 def batch_size(num_bytes):
-    """Of about two milliseconds, at a microsecond and 5 GB/s."""
+    """Returns the size of a batch of about two milliseconds, at a microsecond per message and 5 GB/s."""
     return max(1, min(1000, round(2e-3 / (1e-6 + num_bytes / 5e9))))
 
 

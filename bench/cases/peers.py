@@ -2,11 +2,11 @@
 """nuice's programs compared with other libraries': FFTW's own distributed transform, PETSc's and hypre's
 conjugate gradients, PetscSF.
 
-Results must agree; times stand next to each other. The peers are built here, against Debian's MPI, with which
-Debian's libraries are linked; nuice-cg, nuice-fft2d and nuice-bench must be built with the same MPI for times
-to compare (`make bench-peers` does that), and what has another is skipped by name, as is a peer whose library
-is missing. Two libraries that need their own MPI_Init cannot share a process, so the programs are
-started one after the other, --runs times.
+Results must agree; times are shown together. The peers are built here against Debian's MPI, with which
+Debian's libraries are linked. nuice-cg, nuice-fft2d and nuice-bench must be built with the same MPI for
+comparable times (`make bench-peers` does that). A program with another MPI is skipped by name, as is a peer
+whose library is missing. Two libraries that need their own MPI_Init cannot share a process, so the programs
+are started one after the other, --runs times.
 """
 
 import sys
@@ -23,23 +23,23 @@ from kit.patterns import airfoil, everybody, laplacian, mesh
 from kit.peers import OPTIONS, build_peers, find, mpi_of, write_pattern
 from nuice.flow import stiffness_matrix
 
-TOLERANCE = 1e-12  # of a transform
+TOLERANCE = 1e-12  # relative error of a transform
 EXCHANGE = "exchange_seconds_median"
 
 
 def start(options, program, *words):
-    """What it printed."""
+    """Starts a program and returns its output."""
     done = here(options.ranks).run([program, *words], mpiexec=options.mpiexec, timeout_s=300)
     return objects(done.stdout)[0]
 
 
 def own(options, name, *words):
-    """What one of NUICE's programs printed of its exchange by NUICE."""
+    """Returns what one of NUICE's programs printed about its exchange by NUICE."""
     return start(options, find(options.build, name), *words, "--json", "--reps", options.reps)["methods"][0]
 
 
 def medians(options, ours, peer):
-    """Of both, by key, of programs started alternately."""
+    """Returns the medians of both by key; the programs are started alternately."""
     for records in in_turns(options.runs, ours, peer):
         numbers = [key for key in records[0] if all(isinstance(record[key], float) for record in records)]
         yield records[0] | {key: median(record[key] for record in records) for key in numbers}
@@ -51,7 +51,7 @@ def figure(case, what, peer, ours_s, peer_s, right, seen):
 
 
 def transforms(options, peer, folder):
-    """fftw_mpi, and SciPy for the numbers."""
+    """Compares with fftw_mpi, and with SciPy for the numbers."""
     import scipy.fft
 
     random = np.random.Generator(np.random.PCG64(1))
@@ -76,7 +76,7 @@ def transforms(options, peer, folder):
 
 
 def write_petsc(path, matrix):
-    """PETSc's binary form: big-endian, 32-bit indices."""
+    """Writes a matrix in PETSc's binary form: big-endian, 32-bit indices."""
     matrix = matrix.tocsr()
     matrix.sort_indices()
     head = np.array([1211216, *matrix.shape, matrix.nnz], dtype=">i4")
@@ -87,7 +87,7 @@ def write_petsc(path, matrix):
 
 
 def metis_order(matrix, num_parts):
-    """Rows by part, and the number of rows of each: nuice-cg partitions by METIS itself."""
+    """Returns the rows by part, and the number of rows of each part: nuice-cg partitions by METIS itself."""
     import pymetis
 
     graph = matrix - scipy.sparse.diags(matrix.diagonal())
@@ -99,7 +99,7 @@ def metis_order(matrix, num_parts):
 
 
 def solvers(options, peer, folder, label):
-    """Conjugate gradients without preconditioner."""
+    """Compares conjugate gradients without preconditioner."""
     side = 24 if options.quick else 128
     cases = {f"CG, Poisson {side} x {side}": laplacian(side, 2)}
     if not options.quick:
@@ -122,7 +122,7 @@ def solvers(options, peer, folder, label):
 
 
 def exchanges(options, peer, folder):
-    """PetscSFBcast."""
+    """Compares with PetscSFBcast."""
     n = options.ranks
     cases = {"all to all, 64 B": everybody(n, 64)}
     if not options.quick:

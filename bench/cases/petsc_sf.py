@@ -2,11 +2,11 @@
 """PetscSF's type nuice compared with basic and neighbor, interleaved in one process (docs/how-to/petsc.md).
 
 Exchanges (PetscSFBcastBegin and End) of the patterns of the case network, on the test network and on shared
-memory, and whole solutions: conjugate gradients with Jacobi, a 3-D Poisson problem, 16 right-hand sides at
-once, of which PETSc's log says what exchanges and reductions take. Everything is Debian's PETSc and Open
-MPI; `make petsc` builds the library. -sf_view says whether the plan or basic is kept, and after how many
-exchanges the plan has paid for its set-up. Every payload is verified, and solutions are compared bit for
-bit. --settings: each a start of its own, as in the case `tuned`.
+memory; and whole solutions: conjugate gradients with Jacobi, a 3-D Poisson problem, 16 right-hand sides at
+once. PETSc's log gives the time of exchanges and reductions. Everything is Debian's PETSc and Open MPI;
+`make petsc` builds the library. -sf_view shows whether the plan or basic is kept, and after how many
+exchanges the plan has paid off its set-up. Every payload is verified, and solutions are compared bit for
+bit. --settings: each setting is a separate start, as in the case `tuned`.
 """
 
 import re
@@ -29,7 +29,8 @@ BOXES = {2: (2, 1, 1), 4: (2, 2, 1), 8: (2, 2, 2), 16: (4, 2, 2)}
 
 
 def box_halo(num_ranks, points):
-    """Of a 27-point stencil on points^3 doubles a rank, as in HPCG: faces, edges and corners."""
+    """Returns the halo of a 27-point stencil on points^3 doubles per rank, as in HPCG: faces, edges and
+    corners."""
     boxes = BOXES[num_ranks]
     ranks = {at: rank for rank, at in enumerate(product(*map(range, boxes)))}
     messages = []
@@ -42,7 +43,7 @@ def box_halo(num_ranks, points):
 
 
 def patterns(ranks, quick):
-    """(name, matrix), sizes in whole doubles."""
+    """Yields (name, matrix) with sizes in whole doubles."""
     degree = min(8, ranks - 1)
     yield f"d={degree}, 64 KiB", uniform(ranks, 8, 65536)
     if quick:
@@ -53,9 +54,9 @@ def patterns(ranks, quick):
 
 
 def run(options, where, program, each, *words):
-    """What one start printed, an object per type."""
+    """Returns the output of one start, an object per type."""
     library = Path(options.build).absolute() / "src" / "petsc" / "libnuice_petsc.so"
-    # Without what earlier runs have found, perhaps with other load.
+    # Results of earlier runs are not used, because the load may have differed.
     settings = {"PETSC_OPTIONS": f"-dll_append {library} -sf_view"}
     how = {"mpiexec": options.mpiexec, "timeout_s": 580, "settings": settings}
     printed = where.run([*each.prefix, program, *words, *TYPES], **how).stdout
@@ -65,8 +66,8 @@ def run(options, where, program, each, *words):
 
 
 def view_of(printed):
-    """Of the units that were used most often: what -sf_view says carries out their exchanges, what a trial
-    took, and after how many exchanges the plan has paid for its set-up; None where basic is kept."""
+    """Returns what -sf_view reports for the most frequent units: the executor of their exchanges, the time
+    of a trial, and the number of exchanges that paid off the plan's set-up; None if basic is kept."""
     units = sorted(re.finditer(USED, printed), key=lambda found: int(found[1]))
     if not units or units[-1][2] == "by basic":
         return {"kept": "basic", "tried": None, "pays_after": None}
@@ -81,8 +82,8 @@ def view_of(printed):
 
 
 def compared(name, where, by_type, key):
-    """One figure: medians by type, how many times as fast as the others nuice is by these, and what it takes
-    of basic's time in the same turn (median of the ratios)."""
+    """Returns one figure: medians by type, the factor by which nuice is faster than the others, and nuice's
+    time over basic's in the same round (median of the ratios)."""
     ours = by_type["nuice"][key]
     kind = where.name if where.settings else "none"
     figure = {"case": name, "network": kind, "ranks": where.ranks, "what": key.partition("_")[0]}
@@ -111,7 +112,7 @@ def exchanges(options, where, program, folder):
 
 
 def solves(options, where, program):
-    """Of that many points a direction, and right-hand sides."""
+    """Solves with this number of points per direction and of right-hand sides."""
     sizes = [(8, 2)] if options.quick else [(32, 16), (48, 16)]
     for (points, sides), each in product(sizes, settings(options)):
         name = f"CG, {points}^3 points, {sides} right-hand sides"
@@ -150,7 +151,8 @@ def pays(row):
 
 
 def parts(row):
-    """And how many times as fast it would be if exchanges took no time and reductions what they take now."""
+    """Adds the factor by which it would be faster if exchanges took no time and reductions their present
+    time."""
     if "over_basic_without_exchanges" not in row:
         return ""
     shares = f"{row['basic_exchanges_share']:.0%}, {row['basic_reductions_share']:.0%}"

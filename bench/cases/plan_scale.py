@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Planning with thousands of ranks, simulated by SimGrid's SMPI: seconds, and bytes per rank at the peak.
 
-All ranks run in one process, and every allocation is charged to the rank that makes it. The bytes contain
-what SMPI itself allocates for a rank meanwhile; those that nuice asked for are told apart. wall_s are the
-seconds of this machine for all ranks one after the other, mostly SMPI's own, which grow with the square of
-the ranks; simulated_s is what the messages take on 16 simulated hosts with 10 Gbit/s, computing not counted.
-`gather`, `count` and `consensus` only learn which rank sends to which, that way. `local` is what one
-rank computes, by the clock: matrix, schedule, check, slices of all. `everywhere`, whole plans, does not end
-under SimGrid 3.32 any more, which has no MPI_Comm_idup.
+All ranks run in one process, and every allocation is charged to the rank that makes it. The bytes include
+SMPI's own allocations for a rank; NUICE's are also counted separately. wall_s are the seconds of this
+machine for all ranks one after the other, mostly SMPI's own, which grow with the square of the number of
+ranks. simulated_s is the time of the messages on 16 simulated hosts with 10 Gbit/s, without computing.
+`gather`, `count` and `consensus` only learn by that method which rank sends to which. `local` is the
+measured time of one rank's computation: matrix, schedule, check, slices of all. `everywhere`, whole plans,
+no longer ends under SimGrid 3.32, which lacks MPI_Comm_idup.
 """
 
 import os

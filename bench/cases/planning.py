@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Phases and planning time of every scheduler compared with what 003 tables 2, 3 and 4 print, and the cost's
-growth.
+"""Phases and planning time of every scheduler compared with 003 tables 2, 3 and 4, and the growth of the
+cost.
 
-Every rank sends d messages and receives d (003 fig. 7). Planning time is that of `make` alone, on one core of
-this machine; the papers' is of a CM-5 node of 1993, so only phases and growth compare: 003 s.4 claims that
-cgm costs d n ln d.
+Every rank sends and receives d messages (003 fig. 7). Planning time is that of `make` alone on one core of
+this machine. The papers' is that of a CM-5 node of 1993, so only phases and growth are comparable: 003 s.4
+claims that cgm costs d n ln d.
 """
 
 import math
@@ -18,13 +18,13 @@ DEGREES = [1, 2, 4, 8, 16, 24, 31, 32, 64, 96, 127, 128, 256, 384, 511, 1023]
 
 
 def degrees_for(num_ranks):
-    """Those of table 4 for its numbers of ranks, and the like for others."""
+    """Returns the degrees of table 4 for its numbers of ranks, and similar degrees for others."""
     of_paper = [row["degree"] for row in printed_tables.table("003_table4") if row["ranks"] == num_ranks]
     return of_paper or [d for d in DEGREES if d < num_ranks and (d & (d - 1) == 0 or d == num_ranks - 1)]
 
 
 def measure(num_ranks, degree, samples, names):
-    """One figure per scheduler: mean phases and median seconds over `samples` matrices."""
+    """Returns one figure per scheduler: mean phases and median seconds over `samples` matrices."""
     made = {}
     for seed in range(samples):
         matrix = nuice.random_regular(num_ranks, degree, seed=seed)
@@ -52,7 +52,7 @@ def rows(options):
     if names == ["all"]:
         names = [row.name for row in nuice.schedulers()]
     for num_ranks, degree in [(n, d) for n in options.ranks for d in degrees_for(n)]:
-        # Large cases are stable from few samples: 003 found all within 10 % of the mean.
+        # Large cases need few samples: in 003 all were within 10 % of the mean.
         few = max(1, min(options.samples, 200_000 // (num_ranks * degree)))
         for figure in measure(num_ranks, degree, few, names):
             name = figure["scheduler"]
@@ -63,7 +63,7 @@ def rows(options):
 
 
 def growth(rows):
-    """If the claim holds, cgm's quotient is the same everywhere."""
+    """Returns cgm's cost over d n ln d, which is the same everywhere if the claim holds."""
     cgm = [row for row in rows if row["scheduler"] == "cgm" and row["degree"] >= 4]
     costs = [1e9 * r["plan_seconds"] / (r["degree"] * r["ranks"] * math.log(r["degree"])) for r in cgm]
     if costs:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a start and a wait cost from Python: nuice.mpi compared with the same calls of libnuice from C and
-persistent requests of mpi4py.
+"""The cost of a start and a wait from Python: nuice.mpi compared with the same calls of libnuice from C, and
+with persistent requests of mpi4py.
 
-In one run on one rank that sends itself 8 bytes, so that nothing but the calls is timed; MPI_COMM_SELF of
-this very process. Medians over the rounds, in microseconds for one pair; the ways take turns in every round.
+One rank sends itself 8 bytes on MPI_COMM_SELF, so only the calls are timed. Figures are medians over the
+rounds, in microseconds per start and wait; the methods are interleaved in every round.
 """
 
 from __future__ import annotations

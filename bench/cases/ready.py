@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Messages that leave as soon as each is packed (option parts, ready()), compared with packing all first.
 
-Rank 0 packs a message for each other rank with several threads. Ways, interleaved: packing alone; all
-packed, then the plan `auto`; all packed, then the same parts; each part made ready when it is packed.
-Medians of the slowest rank. The gain is bounded by the time of packing: 2 where both take equally long,
-none where either is short.
+Rank 0 packs a message for each other rank with several threads. The interleaved methods are: packing alone;
+packing all messages, then the plan `auto`; packing all, then the same parts; and making each part ready when
+it is packed. Figures are medians of the slowest rank. The gain is bounded by the time of packing: 2 if
+packing and sending take equally long, none if either is short.
 """
 
 from kit import KIB, ROOT, Case, Table, objects, place

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What recording costs an unmodified program: nuice-bench's MPI_Alltoallv and MPI_Isend with and without it.
+"""The cost of recording for an unmodified program: nuice-bench's MPI_Alltoallv and MPI_Isend with and
+without it.
 
-Starts the same program alternately without and under `nuice run --record`, batches of 200 exchanges each.
-Microseconds an exchange and what recording adds, medians over the rounds.
+Starts the same program alternately with and without `nuice run --record`, in batches of 200 exchanges.
+Figures are microseconds per exchange and the time that recording adds, medians over the rounds.
 """
 
 from statistics import median

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The simulator compared with an independent one: the same schedules replayed by SimGrid's SMPI.
+"""The simulator compared with an independent simulator: the same schedules replayed by SimGrid's SMPI.
 
-A crossbar of hosts with a link of their own each way, no contention inside phases: permutations, and a
-coloring of a random matrix run phase by phase. SMPI replays a trace of irecv, send and waitall per rank and
-phase; our simulator runs the same schedule. Wrong is a pair of times that differ by more than 10 %.
+A crossbar of hosts that have one link in each direction, without contention inside phases: permutations, and
+a coloring of a random matrix run phase by phase. SMPI replays a trace of irecv, send and waitall per rank
+and phase; NUICE's simulator runs the same schedule. A pair of times that differ by more than 10 % is wrong.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from kit import Case, Failed, Table, call, scratch
 from kit.patterns import everybody, uniform
 from kit.smpi import PLAIN, smpirun
 
-LATENCY_S, BYTE_S = 20e-6, 1 / 125e6  # of a message end to end; 1 Gbit/s
+LATENCY_S, BYTE_S = 20e-6, 1 / 125e6  # per message, end to end; 1 Gbit/s
 TOLERANCE = 0.10
-# Nothing leaves before the receiver is ready.
+# No message leaves before its receiver is ready.
 UNBUFFERED = ("smpi/async-small-thresh:0", "smpi/send-is-detached-thresh:0")
 
 
@@ -28,7 +28,7 @@ def machine(ranks: int) -> nuice.Machine:
 
 
 def trace_of(schedule: nuice.Schedule, rank: int) -> list[str]:
-    """What the rank does, in SMPI's time-independent traces; tags are phases."""
+    """Returns the rank's actions as SMPI's time-independent trace; tags are phases."""
     lines = [f"{rank} init"]
     table = schedule.transfer_table()
     for phase in range(schedule.num_phases):

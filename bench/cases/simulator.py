@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How fast the simulator is: messages per second of processor time.
 
-Bars: 1,024 ranks with 64 messages each in under 5 s, and 100,000 messages per second. Ports and, where the
-network has any, links are shared; sizes are 1 to 32 KB, so that hardly two messages end at the same time.
+Limits: 1,024 ranks with 64 messages each in less than 5 s, and at least 100,000 messages per second. Ports
+and, if the network has any, links are shared. Sizes are 1 to 32 KB, so that messages rarely end at the same
+time.
 """
 
 import time

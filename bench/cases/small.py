@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Small messages on a network with contention: several ranks on a host, and one (docs/how-to/testbed.md).
 
-MPI's own ways, published ones that forward, and ours. Every method in the same run, interleaved, every byte
-verified. For each case, once with one exchange between two barriers and once with ten: milliseconds an
-exchange, over the best of MPI's own ways; how many messages the network has to carry by themselves, and
-combined.
+MPI's own methods, published methods that forward, and NUICE's run interleaved, and every byte is verified.
+Each case is measured with one and with ten exchanges between two barriers. Figures are milliseconds per
+exchange, the same over the best of MPI's own methods, and the number of messages on the network, uncombined
+and combined.
 """
 
 from kit import MEDIAN, Case, Column, Table, place
 from kit.patterns import everybody, uniform
 
 PEERS = ["alltoallv", "neighbor", "isend"]
-PUBLISHED = ["two_phase_bruck", "tuna_flat", "tuna_hosts"]  # in bare MPI, sizes ahead of every round
+PUBLISHED = ["two_phase_bruck", "tuna_flat", "tuna_hosts"]  # in bare MPI, with sizes sent before every round
 COMBINED = ["ac", "ac@combine", "ac@combine=true+combine.leaders=1", "auto"]
 FORWARDED = ["ac", "rex", "bruck", "bruck_kport", "auto"]
 
 
 def patterns(ranks, per_host):
-    """(name, matrix)."""
+    """Yields (name, matrix)."""
     for size in (16, 100) if per_host == 1 else (16, 128):
         yield f"all to all, {size} B", everybody(ranks, size)
     if per_host > 1:
@@ -25,14 +25,14 @@ def patterns(ranks, per_host):
 
 
 def across(matrix, per_host):
-    """Messages between hosts, and pairs of hosts that have any."""
+    """Returns the number of messages between hosts, and of pairs of hosts that have any."""
     ends = zip(*(map(int, column) for column in matrix.entries()[:2]), strict=True)
     pairs = [(a // per_host, b // per_host) for a, b in ends if a // per_host != b // per_host]
     return len(pairs), len(set(pairs))
 
 
 def measure(where, options):
-    """One row per method, of all cases."""
+    """Yields one row per method for all cases."""
     per_host = where.settings["ranks_per_host"]
     methods = [*PEERS, *PUBLISHED, *(COMBINED if per_host > 1 else FORWARDED)]
     how = {"program": options.bench, "timeout_s": 300}

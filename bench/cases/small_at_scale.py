@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Small messages between all ranks of many hosts: ours compared with published algorithms that forward.
+"""Small messages between all ranks of many hosts: NUICE compared with published algorithms that forward.
 
-65,536 ranks have 4.3 billion messages, which no machine here can simulate one by one. But all ranks do the
-same: so a method is a list of rounds, in each of which every rank packs some bytes, sends that many transfers
-of equal size, that many of them to other hosts, and unpacks. A round takes as long as its processors or its
-hosts' ports, whichever take longer. That is a model. It is held against the simulator, which goes transfer
-by transfer, where both can be run; `model / simulated` says how well.
+65,536 ranks have 4.3 billion messages, too many to simulate one by one here. But all ranks do the same. So a
+method is modelled as a list of rounds, in each of which every rank packs some bytes, sends a number of
+transfers of equal size, some of them to other hosts, and unpacks. A round takes as long as its processors or
+its hosts' ports, whichever takes longer. The model is compared with the simulator, which handles every
+transfer, if both can run: `model / simulated`.
 
-Ours: `direct` (ac:async) and `combine` (ADR 0027: copied into the host's memory, one transfer from host to
-host, copied out; all at once, as where the machine is named and lossless, and host by host, as a small window
-has it). Published: Bruck with radix 2 and sqrt(n) (rows bruck, bruck_kport), TuNA and its form for hosts (row
-tuna, without and with hosts), the best radix of each; radix n forwards nothing, which is `direct` as a row.
-As rows they know the sizes; `with sizes ahead` sends them ahead of every round, as published.
+NUICE's methods: `direct` (ac:async) and `combine` (ADR 0027): messages are copied into the host's memory,
+sent as one transfer from host to host, and copied out. It sends to all hosts at once, as on a named lossless
+machine, or host by host, as with a small window. Published methods: Bruck with radix 2 and sqrt(n) (rows
+bruck, bruck_kport), and TuNA and its form for hosts (row tuna, without and with hosts), each with its best
+radix. Radix n forwards nothing and equals `direct`. The rows assume known sizes; `with sizes ahead` sends
+sizes before every round, as published.
 
-Nominal, in addition to the machine's own values: a core copies 10 GB/s. Links above the hosts' ports are
-taken as free, which favours methods whose rounds are shifts. The simulator counts whole packets; both go
-without packets in the check, and the model of the large machine counts headers and no padding.
+In addition to the machine's own values, a core is assumed to copy 10 GB/s. Links above the hosts' ports are
+assumed free, which favours methods whose rounds are shifts. The simulator counts whole packets; in the check
+both run without packets. The model of the large machine counts headers but no padding.
 """
 
 from dataclasses import dataclass
@@ -33,19 +34,20 @@ COPY_BYTE_S = 1e-10
 
 @dataclass
 class Round:
-    """What every rank does: transfers of `size` bytes, `far` of them over its host's port, and copies."""
+    """The work of every rank in a round: transfers of `size` bytes, `far` of them over its host's port, and
+    copies."""
 
     transfers: float
     size: float
     far: float
     copied: float = 0.0  # bytes
-    copies_first: bool = False  # all that is copied in is there before anything is sent
-    sizes: int = 0  # bytes of sizes that are sent ahead of each transfer, as published
+    copies_first: bool = False  # all copies are made before anything is sent
+    sizes: int = 0  # bytes of the sizes that precede each transfer, as published
     forced_apart: int = 1  # parts of the round that wait for each other
 
 
 def digits(length, radix):
-    """(shift, how many of `length` distances have this digit)."""
+    """Yields (shift, the number of `length` distances that have this digit)."""
     distances = np.arange(length)
     weight = 1
     while weight < length:
@@ -62,9 +64,9 @@ def radices(length):
 
 
 def leg(length, size, pieces, far_of, radix, at_once):
-    """A leg of forwarding, with that many messages of `size` for each distance.
+    """Returns the rounds of a leg of forwarding, with `pieces` messages of `size` for each distance.
 
-    far_of(shift) of a rank's transfer cross its host's port. A transfer of several messages is packed and
+    far_of(shift) of a rank's transfers cross its host's port. A transfer of several messages is packed and
     unpacked.
     """
     for shifts in digits(length, radix):
@@ -92,7 +94,7 @@ def on_hosts(hosts, per_host, size, inside, between):
 
 
 def methods(hosts, per_host, size):
-    """(name, whose, lists of rounds of which the best counts)."""
+    """Yields (name, whose, lists of rounds, of which the best counts)."""
     ranks = hosts * per_host
     yield "direct", "ours", [[Round(ranks - 1, size, ranks - per_host)]]
     led = (hosts - 1) / per_host
@@ -125,8 +127,8 @@ def modelled(machine, rounds, per_host, headers, two_phase=False):
         latency += machine.handshake_s * part.forced_apart if part.size > machine.eager_limit else 0
         rank = part.transfers * wire(machine, part.size, headers)
         port = max(rank, per_host * part.far * wire(machine, part.size, headers)) * machine.byte_s
-        # A transfer leaves when it is packed, while the next is: the processor or the port has most to do.
-        # In addition, the first is packed before, and the last one unpacked after.
+        # A transfer leaves when it is packed, while the next one is packed. The processor or the port limits.
+        # In addition, the first transfer is packed before, and the last one is unpacked afterwards.
         copies = part.copied * COPY_BYTE_S
         if part.copies_first:
             total += copies
@@ -140,7 +142,8 @@ def modelled(machine, rounds, per_host, headers, two_phase=False):
 
 
 def simulated(machine, hosts, per_host, size, name):
-    """Seconds, transfer by transfer, without packets; None for a form that has no schedule."""
+    """Returns the simulated seconds, transfer by transfer and without packets; None for a form without a
+    schedule."""
     ranks = hosts * per_host
     matrix = everybody(ranks, size)
     network = machine.replace(
@@ -177,7 +180,7 @@ def simulated(machine, hosts, per_host, size, name):
 
 
 def checks(machine, name_of_machine, size, shape):
-    """The model compared with the simulator."""
+    """Yields comparisons of the model with the simulator."""
     hosts, per_host = map(int, shape.split("x"))
     for name, whose, ways in methods(hosts, per_host, size):
         seconds = simulated(machine, hosts, per_host, size, name)

@@ -2,23 +2,23 @@
 """NUICE against an MPI that somebody has tuned: jobs on test networks, each with one setting of the MPI
 library.
 
-Every cell is one network, one pattern and one setting (kit/settings.py says what a setting is), a job of
-its own, in which all methods are interleaved; NUICE's is in every job, so that jobs can be compared. With MPI
-as installed NUICE has a job of its own right after, as in a program that uses it: windows that TCP has
-advertised to MPI's methods stay until they are used up.
+Every cell is one network, one pattern and one setting (defined in kit/settings.py). It is a separate job, in
+which all methods are interleaved; NUICE's method is in every job, so that jobs can be compared. With MPI as
+installed, NUICE has another job right after it, as in a program that uses NUICE, because windows that TCP
+has advertised to MPI's methods stay until they are used up.
 
-Three peers come of it (kit/three_peers.py): MPI as installed; tuned once, by the one setting that is best on
-average over the patterns of that network; and tuned for each case, by whatever setting is best there, which
-no user can know beforehand. NUICE's figure is that of the job after MPI as installed. pressure: connections
-into the busiest port x 2 packets, over the queue in front of it; above 1 no receive window is small enough.
+There are three peers (kit/three_peers.py): MPI as installed; tuned once, by the single setting that is best
+on average over the patterns of that network; and tuned for each case, by the best setting for that pattern,
+which no user can know beforehand. NUICE's figure is that of the job after MPI as installed. pressure:
+connections into the busiest port x 2 packets, over the queue in front of it; above 1 no receive window is
+small enough.
 
-Settings are screened first with --screen repetitions on --screened patterns; those within --near of the
-best of a pattern, but --finalists at most, and the best on average, get --reps on every pattern. --screen
-0: all get --reps. Cells that are in the file of --json are not run again, so a long sweep can be run in
-pieces (--minutes).
+Settings are first screened with --screen repetitions on --screened patterns. Those within --near of the best
+of a pattern (at most --finalists), and the best on average, get --reps on every pattern. --screen 0: all get
+--reps. Cells that are in the file of --json are not run again, so a long sweep can be divided (--minutes).
 
-A setting NAME:PARTS is not a tuning but a column of its own, such as governor:LD_PRELOAD=/lib/g.so+eager=1m.
-Variables that the MPI in use does not know are named, and their settings skipped.
+A setting NAME:PARTS is not a tuning but a separate column, such as governor:LD_PRELOAD=/lib/g.so+eager=1m.
+Variables that the MPI in use does not know are listed, and their settings skipped.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ from kit.three_peers import (
 )
 from nuice.cli.bench import find_program
 
-PACKET = 1514  # on the wire
+PACKET = 1514  # bytes on the wire
 OURS = "coloring:async"
-LEARNING = 14  # exchanges in which auto finds its method, and the windows theirs
+LEARNING = 14  # exchanges in which auto chooses its method, and windows are set
 RESULTS = ROOT / "docs" / "explanation" / "results"
 
 
@@ -71,7 +71,7 @@ def one_partner(n):
 
 
 def amg2013(n):
-    """The busiest of 64 ranks sends 1 MiB."""
+    """Returns AMG2013's matrix, scaled so that the busiest of 64 ranks sends 1 MiB."""
     if n != 64:
         raise Failed(f"amg2013 is of 64 ranks, and this network has {n}: fast:ranks=4 has 64")
     return one_exchange(application("amg2013-64"), 1 << 20)
@@ -95,7 +95,7 @@ PATTERNS = {
 
 
 def port_pressure(matrix, where: Place) -> float:
-    """Connections into the busiest port x 2 packets, over the queue of its ports."""
+    """Returns connections into the busiest port x 2 packets, over the queue of its ports."""
     per_host, ports = where.settings["ranks_per_host"], where.settings["ports_per_host"]
     src, dst, _ = map(np.asarray, matrix.entries())
     away = src // per_host != dst // per_host
@@ -105,7 +105,7 @@ def port_pressure(matrix, where: Place) -> float:
 
 
 class Job:
-    """Cells of one network, with one MPI."""
+    """The cells of one network with one MPI."""
 
     def __init__(self, where: Place, network: str, options) -> None:
         self.where, self.network, self.options = where, network, options
@@ -122,7 +122,7 @@ class Job:
         self.mpi = " ".join(filter(None, (maker, version and version[0], options.netmod)))
 
     def _ask(self, prefix) -> Mapping:
-        """What nuice-bench says of MPI in a job that does next to nothing."""
+        """Returns nuice-bench's report on MPI from a minimal job."""
         words = [*prefix, self.options.bench or find_program("nuice-bench"), "--matrix"]
         with scratch() as folder:
             nuice.save_matrix_market(folder / "m.mtx", nuice.CommMatrix.from_messages(2, [(0, 1, 8)]))
@@ -131,7 +131,7 @@ class Job:
         return json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
 
     def settings(self) -> list[Setting]:
-        """Those asked for, but those that this MPI does not know, which are named."""
+        """Returns the requested settings without those that this MPI does not know, which are listed."""
         found = []
         for word in [*(self.options.settings or usual_settings(self.family)), *self.options.also]:
             try:
@@ -151,7 +151,8 @@ class Job:
         return [each for each in found if not unknown & {*asked} & {*each.environment}]
 
     def cell(self, pattern: str, each: Setting, methods: list[str], reps: int) -> dict:
-        """Measured well, each exchange follows an untimed one by the same method: TCP remembers losses."""
+        """Measures a cell. If it is measured well, each exchange follows an untimed one by the same method,
+        because TCP remembers losses."""
         matrix = PATTERNS[pattern](self.where.ranks)
         more = [*self.further]
         more += ["--settle", 1] if reps >= self.options.reps else []
@@ -181,7 +182,7 @@ class Job:
 
 
 def without_folders(value: str) -> str:
-    """Rows are published: of a file's path they have the name."""
+    """Shortens paths to file names, because rows are published."""
     return Path(value).name if value.startswith("/") else value
 
 
@@ -197,7 +198,7 @@ def figures(record: Mapping) -> dict:
 
 
 def finalists(cells, options) -> set[str]:
-    """Of settings that were screened, those worth measuring well."""
+    """Returns the screened settings that are worth measuring well."""
     chosen = {INSTALLED}
     for settings in cells.values():
         times = sorted((best_peer(row)[0], name) for name, row in settings.items() if not row["is_column"])
@@ -207,7 +208,7 @@ def finalists(cells, options) -> set[str]:
 
 
 class Sweep:
-    """All cells of a network, those left out that have been measured."""
+    """All cells of a network except those that have been measured."""
 
     def __init__(self, job: Job, done: list[dict], stop_s: float) -> None:
         self.job, self.options, self.rows, self.stop_s = job, job.options, list(done), stop_s
@@ -267,7 +268,7 @@ def measure(options, done, stop_s):
 
 
 class ThreePeers(Table):
-    """Made of all cells of a pattern together."""
+    """A table that is made from all cells of a pattern together."""
 
     def of(self, rows, options):
         least = min(options.reps, REPS)

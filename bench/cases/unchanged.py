@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `nuice run` gains unmodified programs: with and without it, alternately, on a test network.
+"""The gain of `nuice run` for unmodified programs: with and without it, alternately, on a test network.
 
-unchanged/all_to_all.cpp in several cases, from its first call to its last; or with --programs Debian's,
-with Debian's Open MPI, which `make bench-programs` installs; with --heffte DIR heFFTe, built from its
-sources; or with --program whatever you name: whole runs, the time that the program itself gives, and with
---record what each rank spends on average in its all-to-alls and neighbourhoods, as they are recorded in
-both ways. Whether both print the same results is checked in every pair. Medians over the rounds, and with
-over without. --settings: the program without `nuice run` too, with settings of MPI as the case `tuned`
-takes them, each in every round.
+Runs unchanged/all_to_all.cpp in several cases, timed from its first call to its last; or with --programs
+Debian's programs, with Debian's Open MPI, which `make bench-programs` installs; or with --heffte DIR heFFTe,
+built from its sources; or with --program any program. Figures are the times of whole runs, the times that
+programs print, and with --record each rank's mean time in all-to-alls and neighbourhoods, as recorded with
+and without `nuice run`. Every pair of runs must print the same results. Figures are medians over the rounds,
+and the ratio with over without. --settings: the program also runs without `nuice run` but with settings of
+MPI, as in the case `tuned`, each in every round.
 
-Of all_to_all also the first call, which connects, and the mean of those behind it. In the case 1:BYTES
-every rank has one partner, so nothing contends: what MPI takes there is what TCP takes for that many bytes a
+For all_to_all the table also has the first call, which connects, and the mean of later calls. In the case
+1:BYTES every rank has one partner, so nothing contends: MPI's time is then TCP's time for these bytes per
 port.
 """
 
@@ -91,12 +91,13 @@ def poisson(folder):
 
 
 def halo(folder):
-    """The same with PETSc's halo exchange by MPI_Ineighbor_alltoallv, as its users may choose."""
+    """Returns the same program with PETSc's halo exchange by MPI_Ineighbor_alltoallv, which users may
+    choose."""
     return [*poisson(folder), "-sf_type", "neighbor"]
 
 
 def partition(folder, points=40):
-    """A graph of points^3 vertices in Scotch's format: every vertex knows its neighbours."""
+    """Writes a graph of points^3 vertices in Scotch's format: every vertex lists its neighbours."""
     steps = (1, points, points**2)
     lines = []
     for v in range(points**3):
@@ -111,18 +112,19 @@ def partition(folder, points=40):
 
 
 def sparse(folder):
-    """SuperLU_DIST's own example, as Debian ships it: one system of 4,960 unknowns, factored and solved."""
+    """Returns SuperLU_DIST's own example as Debian ships it: one system of 4,960 unknowns, factored and
+    solved."""
     return [SUPERLU / "pddrive", "-r", "4", "-c", "4", SUPERLU / "big.rua"]
 
 
 def transform(reshape):
-    """heFFTe's own benchmark: a warm-up and five times there and back."""
+    """Returns heFFTe's own benchmark: a warm-up, and five transforms there and back."""
     program = HEFFTE / "benchmarks" / "speed3d_r2c"
     return lambda folder: [program, "fftw", "double", "128", "128", "128", "-a2av", reshape]
 
 
 def build_heffte(sources):
-    """With Debian's FFTW and Open MPI."""
+    """Builds heFFTe with Debian's FFTW and Open MPI."""
     settings = dict(CMAKE_BUILD_TYPE="Release", Heffte_ENABLE_FFTW="ON", BUILD_SHARED_LIBS="ON")
     settings |= dict(MPI_CXX_COMPILER="/usr/bin/mpicxx.openmpi", MPIEXEC_EXECUTABLE=MPIEXEC)
     call(["cmake", "-S", sources, "-B", HEFFTE, *(f"-D{k}={v}" for k, v in settings.items())])
@@ -130,14 +132,14 @@ def build_heffte(sources):
 
 
 class Program(NamedTuple):
-    """What starts it in a folder of its own; results: a regular expression for what must be printed alike.
-    own_s: one for the time that it prints, in seconds."""
+    """A program, started in its own folder. results: a regular expression for output that must be equal.
+    own_s: a regular expression for the seconds that the program prints."""
 
     words: Callable[[Path], list[str]]
     exchanges: str
     results: str = ""
     needs: str = ""
-    repeats: bool = True  # two runs print the same
+    repeats: bool = True  # whether two runs print the same
     mpiexec: str = MPIEXEC
     own_s: str = ""
 
@@ -193,8 +195,8 @@ def chosen(options, folder: Path) -> dict[str, Program]:
 def start(
     where: Place, program: Program, words: list, windows: bool, record: Path | None, of_mpi: Mapping[str, str]
 ) -> dict:
-    """seconds as the program or the clock says; what it printed of its results. windows: with `nuice run`.
-    record: a folder for it, which is emptied. of_mpi: settings, by environment."""
+    """Returns the seconds by the program or the clock, and the results that it printed. windows: with `nuice
+    run`. record: a folder for the recording, which is emptied. of_mpi: settings as environment variables."""
     settings = ["OMP_NUM_THREADS=1", "SCOTCH_PTHREAD_NUMBER=1"]
     settings += [f"{name}={value}" for name, value in ((SETTINGS if windows else {}) | dict(of_mpi)).items()]
     preloads = [find_library(name) for name, used in ((WINDOWS, windows), (RECORDER, record)) if used]
@@ -224,7 +226,8 @@ def start(
 
 
 def inside(record: Path) -> float:
-    """Seconds of a rank, on average, in its all-to-alls and neighbourhoods: begun, started, waited for."""
+    """Returns a rank's mean seconds in its all-to-alls and neighbourhoods: beginning, starting and
+    waiting."""
     recording = load(record)
     calls = [each for each in recording.exchanges if "all" in each.call]
     return sum(each.seconds * len(each.ranks) for each in calls) / recording.num_ranks
@@ -279,7 +282,7 @@ def rows(options) -> Iterator[dict]:
 
 
 def settings_of(row):
-    """With each setting of MPI, medians by the program's own clock, if it has one."""
+    """Returns, for each setting of MPI, the median by the program's own clock, if it has one."""
     medians = {name: median(times) for name, times in row["all_s"].items()}
     return "; ".join(f"{name} {seconds:.3g}" for name, seconds in medians.items())
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `nuice run` costs where nothing contends: messages between two ranks, one after the other and in a
+"""The cost of `nuice run` without contention: messages between two ranks, one after the other and in a
 stream, with it and without, interleaved.
 
-On --networks, "memory" for shared memory. ratio: the time with `nuice run` over that without, the median over
-the rounds; cpu: the same of the processor time of both ranks.
+Runs on --networks; "memory" is shared memory. ratio: the time with `nuice run` over that without, the median
+over the rounds. cpu: the same ratio of the processor time of both ranks.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def rows(options):
 
 
 def by_message(runs):
-    """The rows of one message, over the runs."""
+    """Returns the rows of one message over the runs."""
     found = defaultdict(list)
     for run in runs:
         for row in run:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages of unequal size: rs_n and rs_nh compared with what 004 tables 5 and 6 print, and their phase
-bytes.
+"""Messages of unequal size: rs_n and rs_nh compared with 004 tables 5 and 6, and their phase bytes.
 
 32 ranks. Table 5: random matrices, every rank sends d messages of 1 to 32 units. Table 6: airfoil meshes;
 NUICE's are not the papers', so only the ratios of rs_nh to rs_n compare there. Planning times are of one core
@@ -23,12 +22,12 @@ def random_matrix(degree, seed):
 
 
 def mesh_matrix(points, seed):
-    """Another partition of the mesh for every seed."""
+    """Returns the matrix of a mesh, with another partition for every seed."""
     return airfoil(points, NUM_RANKS, seed=seed)
 
 
 def measure(case, make, samples):
-    """One figure per scheduler: means over the matrices, and the median planning time."""
+    """Returns one figure per scheduler: means over the matrices, and the median planning time."""
     plans = {name: [] for name in SCHEDULERS}
     for seed in range(samples):
         matrix = make(case, seed)

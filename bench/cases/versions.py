@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two builds of nuice-bench on the same exchanges, alternately: has a change cost time?
+"""Two builds of nuice-bench on the same exchanges, alternately, to see whether a change costs time.
 
-Each round starts the one and then the other, on this machine (8 ranks, shared memory) and on the test
-networks that are asked for. MPI's own sends (isend), the same in both, say what the machine did meanwhile.
-For each case and method, the median of both, the median over the rounds of their ratio, and of that ratio
-over the one of isend in the same round; below 1 the new build is faster.
+Each round starts both builds on this machine (8 ranks, shared memory) and on the requested test networks.
+MPI's own sends (isend), which are the same in both, show the machine's state. For each case and method the
+table has the median of both builds, the median over the rounds of their ratio, and this ratio over that of
+isend in the same round. Below 1 the new build is faster.
 """
 
 from statistics import median

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What windows of TCP connections cost, and how steady exchanges are with them.
+"""The cost of windows of TCP connections, and the steadiness of exchanges with them.
 
 connections: processor time of the library's thread where a process has 1,000 connections and 16 of them
   receive (bench/flow_programs/connections.cpp, 2 hosts), as a share of one core.
@@ -22,7 +22,7 @@ from cases.tuned import PATTERNS
 from kit import KIB, MEDIAN, ROOT, Case, Failed, Table, in_turns, network, objects, place, quantile, testbed
 from nuice.cli.bench import find_program
 
-LEARNING = 14  # exchanges until windows have their size
+LEARNING = 14  # exchanges until windows have reached their size
 METHOD = "coloring:async"
 
 
@@ -98,7 +98,7 @@ def changes(options):
             set_rate(each)
             best[each] = exchange(where, "d8", 9, options)[MEDIAN]
         set_rate(usual)
-        # On a machine that is busy with the exchanges it may take seconds until a port has another rate.
+        # While exchanges occupy the machine, it may take seconds until a port has its new rate.
         reps = round(3 * options.seconds / best[usual] + options.seconds / best[slow])
         began = threading.Thread(
             target=switch, args=(options.seconds, lambda: set_rate(slow), lambda: set_rate(usual))
@@ -117,7 +117,7 @@ def switch(seconds, slower, faster):
 
 
 def after_changes(times, best, usual, slow):
-    """The exchange in which a change falls is counted with neither side."""
+    """Returns the times after changes; the exchange during which a change occurs is left out."""
     limit = (best[usual] * best[slow]) ** 0.5
     first = first_of_run(times, lambda s: s > limit, 0)
     again = first_of_run(times, lambda s: s <= limit, first + 1)
@@ -135,7 +135,7 @@ def after_changes(times, best, usual, slow):
 
 
 def first_of_run(times, is_wanted, begin):
-    """Where three in a row are as wanted."""
+    """Returns the first position at which three values in a row are as wanted."""
     for i in range(begin, len(times) - 2):
         if all(map(is_wanted, times[i : i + 3])):
             return i

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Doubles of a halo that travel as they are, as float32 and as bfloat16: time, and the error that they get.
+"""Doubles of a halo sent unchanged, as float32 and as bfloat16: time, and the resulting error.
 
-A gather from that many partners, the three interleaved; medians of the slowest rank. The error is the largest
-relative one of all values, compared with the unit roundoff that wire_roundoff() promises.
+A gather from several partners, with the three formats interleaved; figures are medians of the slowest rank.
+The error is the largest relative error of all values, compared with the unit roundoff of wire_roundoff().
 """
 
 from kit import KIB, ROOT, Case, Table, objects, place

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """nuice-wolff in every scheme: the figures of 002 for this machine (papers/docs/irregular.md).
 
-For each size: scale time T/S N^2 by width (fig. 29), the best width of every scheme, its speed-up over the
-sequential program and over one rank of the same code (fig. 31), cycles and items (fig. 35), local compared
-with global ends of cycles (fig. 37), the widths from which an item's cost lets two ranks beat one; lines of
-code (fig. 28). A row for each scheme, width and end of cycles, then one for the rest of the report of a size.
+For each size: scale time T/S N^2 by width (fig. 29); the best width of every scheme, its speed-up over the
+sequential program and over one rank of the same code (fig. 31); cycles and items (fig. 35); local compared
+with global synchronisation (fig. 37); the widths from which two ranks beat one, by an item's cost; lines of
+code (fig. 28). There is a row for each scheme, width and kind of synchronisation, and then one for the rest
+of a size's report.
 """
 
 import json
@@ -25,7 +26,7 @@ def lines_of_code(file):
 
 
 def rows(options):
-    """Widths that leave every rank a stripe."""
+    """Yields rows for widths that leave every rank a stripe."""
     code = {schemes: lines_of_code(file) for schemes, file in FILES.items()}
     for size in options.sizes:
         widths = [width for width in options.widths if width * options.ranks <= size]
@@ -43,7 +44,8 @@ def rows(options):
 
 
 def said(rows):
-    """Of a size: its clusters, the sequential program, what an item costs. And lines of code."""
+    """Returns the notes of each size: clusters, the sequential program, the cost of an item; and lines of
+    code."""
     for report in (row["report"] for row in rows if "report" in row):
         sequential, size = report["sequential"], report["size"]
         yield (

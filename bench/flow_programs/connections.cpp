@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Processor time that the library's thread takes for windows while most connections are idle. Rank 0 of two makes CONNECTIONS to
-// rank 1, on another host, and sends on a few of these connections for some seconds. One JSON object by rank 1: {"connections",
-// "active", "seconds", "bytes", "thread_s" (processor time of the thread), "process_s" (of all of rank 1)}.
+// Measures the processor time of the library's thread for windows while most connections are idle. Rank 0 of
+// two makes CONNECTIONS to rank 1 on another host, and sends on a few of them for some seconds. Rank 1 prints
+// one JSON object: {"connections", "active", "seconds", "bytes", "thread_s" (processor time of the thread),
+// "process_s" (processor time of rank 1)}.
 //   mpiexec -n 2 connections CONNECTIONS ACTIVE SECONDS
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -35,7 +36,7 @@ int checked(int result, const char* what) {
   return result;
 }
 
-/// Of this host's first port, any number.
+/// Returns the address of this host's first port, with any port number.
 sockaddr_in own_address() {
   ifaddrs* all = nullptr;
   checked(getifaddrs(&all), "getifaddrs");
@@ -51,7 +52,7 @@ sockaddr_in own_address() {
   return found;
 }
 
-/// User and system time of the thread that sets windows; 0 without one.
+/// Returns user and system time of the thread that sets windows; 0 without such a thread.
 double thread_s() {
   DIR* const tasks = opendir("/proc/self/task");
   double found = 0;
@@ -103,7 +104,7 @@ void receive(int listener, int connections, int active) {
     event.data.fd = checked(accept(listener, nullptr, nullptr), "accept");
     checked(epoll_ctl(all, EPOLL_CTL_ADD, event.data.fd, &event), "epoll_ctl");
   }
-  sleep(2);  // they are found within a second
+  sleep(2);  // the thread finds them within a second
   MPI_Barrier(MPI_COMM_WORLD);
   const double thread_before = thread_s(), process_before = process_s(), begin = MPI_Wtime();
   std::vector<char> data(1 << 20);

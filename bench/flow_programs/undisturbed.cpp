@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What two ranks take for messages that nothing contends with: there and back, and one stream. One JSON object a line, by rank 0:
-// {"case", "bytes", "seconds" (the median of a message one way), "cpu_s" (processor time of both for one message)}. Ranks that wait look
-// for messages all the time, so processor time says little but where it is the limit.
+// Times messages between two ranks without contention: there and back, and a stream. Rank 0 prints one JSON
+// object per line: {"case", "bytes", "seconds" (the median of a message in one direction), "cpu_s" (processor
+// time of both ranks per message)}. Waiting ranks poll all the time, so processor time is only meaningful if
+// it is the limit.
 //   mpiexec -n 2 undisturbed REPS
 #include <mpi.h>
 #include <sys/resource.h>

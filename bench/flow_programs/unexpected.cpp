@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory of a rank to which all others send while it computes: rank 0 posts its receives after some seconds, the last one first. One JSON
-// object by rank 0: {"ranks", "bytes" (of a message), "grown_bytes" (the most memory that rank 0 had, less than before)}.
+// Measures the memory of a rank to which all others send while it computes. Rank 0 posts its receives after
+// some seconds, the last one first, and prints one JSON object: {"ranks", "bytes" (of a message),
+// "grown_bytes" (the growth of rank 0's peak memory)}.
 //   mpiexec -n RANKS unexpected BYTES SECONDS
 #include <mpi.h>
 #include <unistd.h>
@@ -13,7 +14,7 @@
 
 namespace {
 
-/// A line of /proc/self/status, in bytes.
+/// Returns a line of /proc/self/status in bytes.
 double status(const std::string& name) {
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);)
@@ -30,7 +31,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   std::vector<char> data(static_cast<std::size_t>(bytes), 'x');
-  char once = 0;  // connections are made before
+  char once = 0;  // connections are made beforehand
   for (int other = 1; other < ranks; ++other) {
     if (rank == 0) MPI_Recv(&once, 1, MPI_BYTE, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (rank == other) MPI_Send(&once, 1, MPI_BYTE, 0, 1, MPI_COMM_WORLD);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A gather by a halo whose values cross the network once per host, and one whose values cross it for every rank, interleaved.
+// Times a halo's gather whose values cross the network once per host, and one whose values cross it for every
+// rank, interleaved.
 //
 //   halo_once FOLDER COMPONENTS REPETITIONS SCHEDULER EXECUTOR
 //
-// FOLDER/owners: the owner of every entry; FOLDER/needed-RANK: the entries that it needs. 64-bit integers.
+// FOLDER/owners: the owner of every entry. FOLDER/needed-RANK: the entries that the rank needs. All are
+// 64-bit integers.
 #include <mpi.h>
 
 #include <algorithm>

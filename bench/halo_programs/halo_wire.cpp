@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A gather of doubles by a halo, as they are and shorter, interleaved; a JSON object a wire.
+// Times a halo's gather of doubles in each wire format, interleaved. Prints one JSON object per format.
 //
 //   halo_wire PARTNERS BYTES REPETITIONS [SCHEDULER EXECUTOR]     BYTES: of the doubles for a partner
 #include <mpi.h>

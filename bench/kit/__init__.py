@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the cases share."""
+"""The functions that the cases share."""
 
 from .case import CannotRun, Case, Failed, Row
 from .needs import NEEDS, missing

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which rank sends how much to which in real programs: bench/data/applications, whose README says where
-from.
+"""Communication matrices of real programs: bench/data/applications, whose README gives their origin.
 
-A file holds, packed by xz: ranks, 1 if it is symmetric, a bit for every pair in the order of senders, and the
-bytes of those that are set (little-endian, 32 bits, as all numbers). Of a symmetric one the pairs with the
-smaller rank as sender.
+A file, packed by xz, holds the number of ranks, 1 if the matrix is symmetric, a bit for every pair in the
+order of senders, and the bytes of the pairs whose bit is set. Numbers are little-endian with 32 bits. A
+symmetric matrix has only the pairs whose sender is the smaller rank.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ def application_names() -> list[str]:
 
 @cache
 def application(name: str) -> nuice.CommMatrix:
-    """Bytes from rank to rank in a whole run."""
+    """Returns the bytes from rank to rank in a whole run."""
     content = lzma.decompress((FOLDER / f"{name}.xz").read_bytes())
     ranks, is_symmetric = np.frombuffer(content, "<u4", 2).tolist()
     end = 8 + (ranks * ranks + 7) // 8
@@ -40,7 +39,7 @@ def application(name: str) -> nuice.CommMatrix:
 
 
 def pack(matrix: nuice.CommMatrix, path: Path) -> None:
-    """Writes what application() reads."""
+    """Writes a file for application()."""
     src, dst, sizes = (np.asarray(part) for part in matrix.entries())
     ranks = matrix.num_ranks
     table = dict(zip(zip(src.tolist(), dst.tolist(), strict=True), sizes.tolist(), strict=True))
@@ -56,21 +55,22 @@ def pack(matrix: nuice.CommMatrix, path: Path) -> None:
 
 
 def permuted(matrix: nuice.CommMatrix, seed: int) -> nuice.CommMatrix:
-    """The same program with its ranks placed in another order."""
+    """Returns the matrix of the same program with its ranks in another order."""
     place = np.random.Generator(np.random.PCG64(seed)).permutation(matrix.num_ranks)
     src, dst, sizes = matrix.entries()
     return nuice.CommMatrix.from_arrays(matrix.num_ranks, place[src], place[dst], sizes)
 
 
 def first_ranks(matrix: nuice.CommMatrix, ranks: int) -> nuice.CommMatrix:
-    """What the first of them send each other."""
+    """Returns the messages among the first `ranks` ranks."""
     src, dst, sizes = matrix.entries()
     kept = (src < ranks) & (dst < ranks)
     return nuice.CommMatrix.from_arrays(ranks, src[kept], dst[kept], sizes[kept])
 
 
 def merged(matrix: nuice.CommMatrix, together: int) -> nuice.CommMatrix:
-    """As if `together` neighbouring ranks were one: their messages to the same others are one."""
+    """Merges each `together` neighbouring ranks into one rank; their messages to the same other rank become
+    one."""
     src, dst, sizes = (np.asarray(part) for part in matrix.entries())
     ranks = -(-matrix.num_ranks // together)
     table = np.zeros((ranks, ranks), np.int64)
@@ -81,7 +81,7 @@ def merged(matrix: nuice.CommMatrix, together: int) -> nuice.CommMatrix:
 
 
 def held_out() -> list[tuple[str, nuice.CommMatrix]]:
-    """Twenty matrices that nothing was tuned for: the same programs permuted and resized."""
+    """Returns twenty matrices with which nothing was tuned: the same programs permuted and resized."""
     cases = []
     for i, name in enumerate(application_names()):
         whole = application(name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a bench is: options, needs, rows and the tables made of them."""
+"""A bench: options, needs, rows and the tables made of the rows."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 
 from .table import Row, Table
 
-# What options are that many cases have, said once; a case says only what it begins with, and more where it is
-# other.
+# The help of options that many cases have. A case gives only the default, and a help text if its option
+# differs.
 OPTIONS = {
     "bench": "the nuice-bench of another build",
     "cases": "only those with this in their name, or some of these",
@@ -36,7 +36,7 @@ OPTIONS = {
 
 
 class CannotRun(Exception):
-    """Why a case cannot run here: it is skipped."""
+    """The reason why a case cannot run here; the case is skipped."""
 
 
 class Failed(Exception):
@@ -45,14 +45,16 @@ class Failed(Exception):
 
 @dataclass(frozen=True)
 class Case:
-    """One bench; its file's docstring says what it measures, against which peer, and what every figure means.
+    """One bench. Its file's docstring says what it measures, against which peer, and what every figure
+    means.
 
-    rows: from the options, figures one after the other; names end in _s for seconds and in _bytes for bytes.
-    options: by name, the default of one of OPTIONS, or (default, help, what it may be, type of an empty
-    list's words). A list is given as A,B or A B, and False is a flag. quick: the defaults with --quick,
-    in addition to options.quick itself. needs: rows of needs.py. minutes: about so long on two cores. notes:
-    lines under the tables. wrong: what is wrong with the rows, which ends in exit code 1. resumes: rows that
-    the file of --json has are options.done, and are shown with the new ones.
+    rows: returns from the options one row of figures after the other; names end in _s for seconds and in
+    _bytes for bytes. options: by name, the default of one of OPTIONS, or (default, help, allowed values,
+    type of the words of an empty list). A list is given as A,B or A B, and False is a flag. quick: the
+    defaults with --quick, in addition to options.quick itself. needs: keys of NEEDS in needs.py. minutes:
+    the approximate time on two cores. notes: lines under the tables. wrong: the error in the rows, if any;
+    it causes exit code 1. resumes: rows that are already in the file of --json are options.done, and are
+    shown with the new rows.
     """
 
     rows: Callable[[argparse.Namespace], Iterable[Row]]
@@ -66,7 +68,7 @@ class Case:
     resumes: bool = False
 
     def parse(self, parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespace:
-        """What is given stands, with --quick too."""
+        """Parses the words. Options that are given take precedence over those of --quick."""
         if "--quick" in words:
             parser.set_defaults(**self.quick)
         return parser.parse_args(words)
@@ -91,7 +93,7 @@ class _List(argparse.Action):
 
 
 def add_option(parser: argparse.ArgumentParser, option: str, given: Any) -> None:
-    """given: as Case says of its options."""
+    """Adds an option. given: a value of Case.options."""
     default, text, *more = given if isinstance(given, tuple) else (given, OPTIONS[option])
     choices, kind = (*more, None, None)[:2]
     name, shown = "--" + option.replace("_", "-"), text.replace("%", "%%")

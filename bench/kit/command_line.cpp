@@ -16,7 +16,7 @@
 namespace nuice::kit {
 namespace {
 
-/// Turns what nuice says of a wrong name into CLI11's complaint.
+/// Turns NUICE's error for an unknown name into an error of CLI11.
 Check known(void (*require)(const std::string&)) {
   return std::make_shared<CLI::Validator>(
       [require](std::string& name) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the command lines of the programs have in common, and what a program answers when it does not do its work.
+// The common parts of the programs' command lines, and a program's reply if it does not do its work.
 #pragma once
 
 #include <cstdint>
@@ -31,13 +31,13 @@ class App {
   App& operator=(const App&) = delete;
 
   std::string name() const;
-  /// Throws what reply_to() knows.
+  /// Parses the command line. Throws errors that reply_to() handles.
   void parse(int argc, const char* const* argv);
-  /// After parse(): whether it was given.
+  /// Returns whether the option was given. Call it after parse().
   bool has(const std::string& option) const;
-  /// Throws what parse() throws where an option is missing.
+  /// Throws parse()'s error for a missing option.
   [[noreturn]] void miss(const std::string& options) const;
-  /// As --help shows it.
+  /// Returns the default value as --help shows it.
   std::string default_of(const std::string& option) const;
   CLI::App& cli() const { return *cli_; }
 
@@ -50,34 +50,34 @@ class Option {
   explicit Option(CLI::Option* option) : option_(option) {}
   Option needs(Option other);
   Option excludes(Option other);
-  /// Where the text tells the default.
+  /// Leaves the default out of --help, for options whose text states it.
   Option hide_default();
 
  private:
   CLI::Option* option_;
 };
 
-/// What a value must be; nothing: any of its type.
+/// A condition on a value; null: any value of its type is valid.
 using Check = std::shared_ptr<const CLI::Validator>;
-/// Of int, std::int64_t, std::uint64_t or double.
+/// Returns the condition that a value is in this range. Number: int, std::int64_t, std::uint64_t or double.
 template <typename Number>
 Check range(Number least, Number most);
 Check one_of(const std::vector<std::string>& words);
 Check positive();
 Check not_negative();
 
-/// An option, with its default in --help unless that is empty; a list is separated by commas. Its type is one of those in
-/// command_line.cpp.
+/// Adds an option. --help shows its default unless that is empty. A list is separated by commas. The value's
+/// type must be instantiated in command_line.cpp.
 template <typename Value>
 Option add(App& app, const std::string& names, Value& value, const std::string& text,
            const Check& check = {});
-/// The default of one that can be denied ("--check,!--no-check") is in --help.
+/// Adds a flag. --help shows its default if the flag can be negated ("--check,!--no-check").
 Option add_flag(App& app, const std::string& names, bool& value, const std::string& text);
 
-/// --json.
+/// Adds --json.
 void add_json(App& app, bool& json);
 
-/// What is measured, and written in addition to the result.
+/// Options for measurements, and for output in addition to the result.
 struct OutputOptions {
   int reps = 30;
   bool json = false;
@@ -86,36 +86,38 @@ struct OutputOptions {
 /// Adds --reps, --pattern and --json.
 void add_output(App& app, OutputOptions& options);
 
-/// How nuice carries the exchanges, for programs that take one way.
+/// Options for how NUICE carries out the exchanges, for programs that use one method.
 struct CommonOptions : OutputOptions {
   std::string scheduler = "coloring";
-  std::string executor;  ///< Empty: async, or what the scheduler "auto" chooses.
+  std::string executor;  ///< Empty: async, or the choice of the scheduler "auto".
 };
-/// Adds --scheduler and --executor as well.
+/// Adds the options of add_output(), --scheduler and --executor.
 void add_common(App& app, CommonOptions& options);
 
-/// N, or ROWSxCOLUMNS. Throws Error invalid_argument, which names --size, unless both are between 1 and `most`.
+/// Parses N or ROWSxCOLUMNS. Throws Error invalid_argument, which names --size, unless both numbers are
+/// between 1 and `most`.
 std::pair<std::int64_t, std::int64_t> parse_size(const std::string& text, std::int64_t most);
 
-/// Throws Error with the names that are known, but for "auto".
+/// Throws Error, which lists the known names except "auto", if the name is unknown.
 void require_scheduler(const std::string& name);
 void require_executor(const std::string& name);
 
-/// An error in what a program does, not in what it was given, for which the exit code is another.
+/// An error in a program's work, not in its input. It has a different exit code.
 struct Failure {
   Error error;
 };
-/// Runs the step; an Error in it becomes a Failure.
+/// Runs the step, and turns an Error into a Failure.
 void or_fail(const std::function<void()>& step);
 
-/// For rank 0 to print.
+/// The exit code, and the text that rank 0 prints.
 struct Reply {
   int exit_code = success;
   std::string out;
   std::string err;
 };
-/// Runs the step: parsing, and whatever it may throw of CLI11's errors, Error (bad_input) and Failure. Nothing if it threw
-/// none of these. With --json in argv an error is an object too, also where the command line cannot be parsed.
+/// Runs the step, which parses the command line and may throw CLI11's errors, Error (bad_input) and Failure.
+/// Returns nothing if it throws none of these. With --json in argv an error is printed as an object, even if
+/// the command line cannot be parsed.
 std::optional<Reply> reply_to(int argc, const char* const* argv, const App& app,
                               const std::function<void()>& step);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Errors whose text is made of values.
+// Errors whose text is formatted from values.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ template <typename... Values>
   throw Error(code, fmt::format(text, std::forward<Values>(values)...));
 }
 
-/// With ErrorCode::invalid_argument.
+/// Throws Error invalid_argument.
 template <typename... Values>
 [[noreturn]] void refuse(fmt::format_string<Values...> text, Values&&... values) {
   fail(ErrorCode::invalid_argument, text, std::forward<Values>(values)...);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files that programs read line by line, and files that they write.
+// Reads files line by line, and writes files.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace nuice::kit {
 
-/// The lines of a file, without ends of lines of any system.
+/// Reads the lines of a file, and removes line ends of any system.
 class LineReader {
  public:
   /// Throws Error io.
@@ -22,9 +22,9 @@ class LineReader {
     if (!in_) throw Error(ErrorCode::io, path + ": cannot be opened");
   }
 
-  /// The next line, in line(); false at the end. Throws Error io.
+  /// Reads the next line into line(). Returns false at the end. Throws Error io.
   bool next() {
-    constexpr std::size_t longest_line = std::size_t{1} << 26;  // a device has no ends of lines
+    constexpr std::size_t longest_line = std::size_t{1} << 26;  // a device may never end a line
     line_.clear();
     char next = '\0';
     while (in_.get(next) && next != '\n') {
@@ -42,7 +42,7 @@ class LineReader {
 
   const std::string& line() const { return line_; }
 
-  /// Throws Error parse: "path:number: what".
+  /// Throws Error parse with the text "path:number: what".
   template <typename... Values>
   [[noreturn]] void fail(fmt::format_string<Values...> what, Values&&... values) const {
     const std::string text = fmt::format(what, std::forward<Values>(values)...);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What programs print with --json: one object a line, with null for what is not known.
+// JSON output of programs: one object per line, with null for unknown values.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,10 +14,10 @@ template <typename T>
 Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json();
 }
-/// A text that may be empty.
+/// Returns the text, or null if it is empty.
 inline Json or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
-/// The objects of all rows.
+/// Returns the array of all rows' objects.
 template <typename Rows, typename Of>
 Json array(const Rows& rows, Of&& of) {
   Json all = Json::array();
@@ -25,7 +25,7 @@ Json array(const Rows& rows, Of&& of) {
   return all;
 }
 
-/// Text that is not UTF-8, as a file's name may be, is replaced.
+/// Returns the object as a line. Text that is not UTF-8, such as a file's name, is replaced.
 inline std::string line(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

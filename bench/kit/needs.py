@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What cases need that is not on every machine: a row each, with what to do about it."""
+"""Requirements of cases that not every machine meets, each with the way to meet it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 
 class Need(NamedTuple):
-    """text: for people; programs: that must be there, next to this Python or on PATH; modules: of Python."""
+    """text: for people. programs: executables that must be next to this Python or on PATH. modules: Python
+    modules."""
 
     text: str
     get: str = ""
@@ -21,14 +22,14 @@ class Need(NamedTuple):
     modules: Sequence[str] = ()
 
     def missing(self) -> str:
-        """What is missing, or ""."""
+        """Returns what is missing, or ""."""
         path = f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}"
         absent = [name for name in self.programs if shutil.which(name, path=path) is None]
         absent += [name for name in self.modules if importlib.util.find_spec(name) is None]
         return f"no {', '.join(absent)}: {self.get}" if absent else ""
 
 
-# A test network, and another build, are looked for where a case makes or starts one: many can do without.
+# A case itself looks for a test network or another build, because many cases can do without.
 NEEDS = {
     "build": Need("another build of nuice-bench"),
     "caminos": Need("CAMINOS", "cargo install caminos --locked", ["caminos"]),
@@ -45,5 +46,5 @@ NEEDS = {
 
 
 def missing(needs: Sequence[str]) -> str:
-    """Why a case with these needs cannot run here, or ""."""
+    """Returns why a case with these needs cannot run here, or ""."""
     return next(filter(None, (NEEDS[need].missing() for need in needs)), "")

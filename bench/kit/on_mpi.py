@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What MPI can carry out, whether the adviser looks at it or not."""
+"""The candidates that MPI can carry out, whether the adviser tries them or not."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ PHASES = ("phases", "pairs")  # only these carry out schedules that forward
 
 
 def everything_on_mpi(matrix: nuice.CommMatrix, machine: nuice.Machine) -> list[str]:
-    """Every scheduler with every executor: of schedules that avoid links those for the machine's network."""
+    """Returns every scheduler with every executor. Schedulers that avoid links are included for the
+    machine's network."""
     network = nuice.make_topology(machine.topology)
     names = []
     for row in nuice.schedulers():

@@ -28,18 +28,20 @@ def parts(points: int, ranks: int, seed: int = 0) -> np.ndarray:
 
 
 def airfoil(points: int, ranks: int, unit_bytes: int = 1, seed: int = 0) -> nuice.CommMatrix:
-    """The halo of the mesh around an airfoil, that many bytes a point."""
+    """Returns the halo of the mesh around an airfoil, with unit_bytes per point."""
     return halo_matrix(mesh(points), parts(points, ranks, seed), ranks, unit_bytes)
 
 
 def airfoil_of_volume(points: int, ranks: int, multiple: int = 1) -> nuice.CommMatrix:
-    """In which the ranks send VOLUME on average, as near as a multiple of bytes a point comes."""
+    """Returns the halo in which the ranks send VOLUME on average, as near as a multiple of bytes per point
+    allows."""
     unit = ranks * VOLUME // nuice.lower_bounds(airfoil(points, ranks)).total_bytes
     return airfoil(points, ranks, unit // multiple * multiple)
 
 
 def uniform(ranks: int, degree: int, unit_bytes: int, max_units: int = 1) -> nuice.CommMatrix:
-    """Every rank sends and receives `degree` messages, fewer where there are not that many ranks."""
+    """Returns a matrix in which every rank sends and receives `degree` messages, or fewer if there are not
+    enough ranks."""
     return nuice.random_regular(
         ranks, min(degree, ranks - 1), unit_bytes=unit_bytes, max_units=max_units, seed=1
     )
@@ -50,12 +52,12 @@ def everybody(ranks: int, unit_bytes: int, max_units: int = 1) -> nuice.CommMatr
 
 
 def hot(ranks: int, num_bytes: int) -> nuice.CommMatrix:
-    """Everyone sends to rank 0."""
+    """Returns a matrix in which all other ranks send to rank 0."""
     return nuice.CommMatrix.from_messages(ranks, [(rank, 0, num_bytes) for rank in range(1, ranks)])
 
 
 def near_and_far(ranks: int, unit_bytes: int) -> nuice.CommMatrix:
-    """Each rank has four partners on its own switch and four on the other."""
+    """Returns a matrix in which each rank has four partners on its own switch and four on the other."""
     half = ranks // 2
     steps = [*range(1, 5), *range(half, half + 4)]
     return nuice.CommMatrix.from_messages(
@@ -64,7 +66,7 @@ def near_and_far(ranks: int, unit_bytes: int) -> nuice.CommMatrix:
 
 
 def planned(matrix: nuice.CommMatrix, scheduler: str, *seed: int, **how: Any) -> nuice.Plan:
-    """As nuice.plan(). Raises Failed if it is wrong."""
+    """Calls nuice.plan(). Raises Failed if the plan is wrong."""
     plan = nuice.plan(matrix, scheduler, *seed, **how)
     if not plan.verified:
         raise Failed(f"{scheduler} is wrong: {plan.violation.text}")
@@ -72,7 +74,7 @@ def planned(matrix: nuice.CommMatrix, scheduler: str, *seed: int, **how: Any) ->
 
 
 def of_network(settings: Mapping[str, Any], quick: bool) -> Iterator[tuple[str, nuice.CommMatrix]]:
-    """(name, matrix) of what is exchanged on a network with hosts, ranks_per_host and uplink."""
+    """Yields (name, matrix) of the exchanges on a network with hosts, ranks_per_host and uplink."""
     ranks = settings["hosts"] * settings["ranks_per_host"]
     yield "d=8, 64 KiB", uniform(ranks, 8, 65536)
     if quick:
@@ -87,7 +89,7 @@ def of_network(settings: Mapping[str, Any], quick: bool) -> Iterator[tuple[str, 
 
 
 def laplacian(side: int, dimensions: int):
-    """The matrix of five or seven points on a square or in a cube, as SciPy has it."""
+    """Returns SciPy's matrix of five or seven points on a square or in a cube."""
     from scipy.sparse import diags, identity, kron
 
     line, one = diags([-1.0, 2.0, -1.0], [-1, 0, 1], shape=(side, side)), identity(side)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs of bench/peers, built against Debian's libraries and so against Debian's MPI."""
+"""Builds the programs of bench/peers against Debian's libraries, and so against Debian's MPI."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import nuice
 from .case import CannotRun
 from .process import ROOT, call
 
-# What links each: words, or the name of a package that pkg-config knows.
+# The linker's words for each program, or the name of a package of pkg-config.
 PEERS: dict[str, list[str] | str] = {
     "fftw_mpi": ["-lfftw3_mpi", "-lfftw3", "-lm"],
     "petsc_cg": "petsc",
@@ -26,7 +26,7 @@ SOURCES = ROOT / "bench" / "peers"
 
 
 def build_peers(mpicxx: str, folder: Path, *names: str) -> dict[str, Path]:
-    """Programs by name. Says what is missing."""
+    """Builds and returns programs by name. Prints what is missing."""
     if shutil.which(mpicxx) is None:
         raise CannotRun(f"{mpicxx} is not here: make bench-peers")
     programs = {}
@@ -50,7 +50,7 @@ def build_peers(mpicxx: str, folder: Path, *names: str) -> dict[str, Path]:
 
 
 def find(build: str, name: str) -> Path:
-    """A program of a build of nuice with the peers' MPI. Raises CannotRun."""
+    """Returns a program of a NUICE build with the peers' MPI. Raises CannotRun."""
     found = [path for path in Path(build).rglob(name) if path.is_file() and os.access(path, os.X_OK)]
     if not found:
         raise CannotRun(f"{build} has no {name}: make bench-peers builds it, or name another with --build")
@@ -58,12 +58,12 @@ def find(build: str, name: str) -> Path:
 
 
 def mpi_of(program: Path) -> str:
-    """The MPI library that a program loads."""
+    """Returns the MPI library that a program loads."""
     lines = call(["ldd", program]).stdout.splitlines()
     return next((line.split()[2] for line in lines if line.split()[0].startswith("libmpi.so")), "an MPI")
 
 
 def write_pattern(path: Path, matrix: nuice.CommMatrix) -> None:
-    """As petsc_sf.cpp reads it, sizes in doubles."""
+    """Writes the matrix for petsc_sf.cpp, with sizes in doubles."""
     entries = sorted(zip(*map(list, matrix.entries()), strict=True))
     path.write_text("".join(f"{src} {dst} {size // 8}\n" for src, dst, size in entries))

@@ -23,14 +23,14 @@ from .stats import by_method
 
 MBIT = 125_000  # bytes per second
 KIB = 1024
-# A network of its own, next to those that others have up.
+# A network with its own name, in addition to other users' networks.
 os.environ.setdefault("NUICE_TESTBED", f"bench{os.getpid()}")
 TESTBED = [sys.executable, str(ROOT / "bench" / "testbed" / "nuice_testbed.py")]
 
 
 @dataclass(frozen=True)
 class Place:
-    """ranks: as programs have, unless told otherwise. settings: of the network, None on this machine."""
+    """ranks: the default number of ranks of a program. settings: of the network; None on this machine."""
 
     name: str
     ranks: int
@@ -38,7 +38,7 @@ class Place:
 
     @property
     def host_bytes_per_s(self) -> float:
-        """Of all ports of a host, one way."""
+        """Returns the bytes per second of all ports of a host, in one direction."""
         assert self.settings is not None
         return megabits(self.settings["rate"]) * MBIT * self.settings["ports_per_host"]
 
@@ -54,8 +54,8 @@ class Place:
         prefix: Sequence[str] = (),
         status: int | None = 0,
     ) -> subprocess.CompletedProcess[str]:
-        """MPI ranks of a program. flags: of mpiexec here, of nuice-testbed there; settings: further
-        environment; prefix: what starts mpiexec. Raises Failed."""
+        """Runs a program on MPI ranks. flags: of mpiexec here, of nuice-testbed on a network. settings:
+        additional environment. prefix: the command that starts mpiexec. Raises Failed."""
         mpiexec = mpiexec or find_program("mpiexec")
         if self.settings is None:
             start = [*prefix, mpiexec, *flags, "-n", str(ranks or self.ranks)]
@@ -75,9 +75,9 @@ class Place:
         words_before: Sequence[str] = (),
         **how: Any,
     ) -> list[dict[str, Any]]:
-        """What nuice-bench measured, one record per method, interleaved and verified. problem: a matrix, or
-        the options that name another; more: further options of nuice-bench; words_before: what starts each of
-        its ranks; how: as run takes it."""
+        """Returns nuice-bench's measurements, one record per method, interleaved and verified. problem: a
+        matrix, or options that name another problem. more: further options of nuice-bench. words_before: the
+        command that starts each of its ranks. how: arguments of run()."""
         with scratch() as folder:
             words = saved(problem, folder) if isinstance(problem, nuice.CommMatrix) else list(problem)
             words += ["--schedulers", ",".join(methods)] if methods else []
@@ -91,8 +91,8 @@ class Place:
     def rdma(
         self, matrix: nuice.CommMatrix, plans: Sequence[tuple[nuice.Plan, str]], reps: int, *more: Any
     ) -> list[dict[str, Any]]:
-        """Of a lossless fabric: each plan by an executor, as RDMA cards carry it; one record each. Raises
-        Failed, also where the fabric could not keep up."""
+        """Runs each plan on a lossless fabric by an executor, as RDMA cards do. Returns one record for each.
+        Raises Failed, also if the fabric could not keep up."""
         with scratch() as folder:
             words = saved(matrix, folder)
             files = [f"{folder}/{number}.plan" for number in range(len(plans))]
@@ -105,7 +105,8 @@ class Place:
     def several(
         self, runs: int, problem: Any, methods: Sequence[str], *rest: Any, **how: Any
     ) -> dict[str, list]:
-        """Of that many starts, the records by method. Raises Failed where one is refused or not verified."""
+        """Returns the records of several starts by method. Raises Failed if a method is refused or not
+        verified."""
         found = by_method([self.bench(problem, methods, *rest, **how) for _ in range(runs)])
         for record in (record for records in found.values() for record in records):
             if record["refused"] is not None or record["verified"] is False:
@@ -123,7 +124,7 @@ def megabits(rate: str) -> int:
 
 
 def testbed(*words: str) -> str:
-    """What nuice-testbed printed."""
+    """Runs nuice-testbed and returns its output."""
     return call([*TESTBED, *words]).stdout
 
 
@@ -133,7 +134,8 @@ def here(ranks: int) -> Place:
 
 @contextmanager
 def network(*words: str, name: str = "") -> Iterator[Place]:
-    """A test network as `nuice-testbed up` makes it of the words; nothing of it stays. Raises CannotRun."""
+    """Makes a test network by `nuice-testbed up` with these words, and removes it at the end. Raises
+    CannotRun."""
     if os.geteuid():
         raise CannotRun("only root can make a test network")
     try:
@@ -151,8 +153,9 @@ SHAPE = re.compile(r"(\d+)x(\d+)/(\d+)k")
 
 
 def made_of(name: str) -> list[str]:
-    """Words of `nuice-testbed up` for a preset or HOSTSxMBITS/QUEUEk, and what follows after colons: a
-    congestion control, rto_min=TIME, ranks=N of each host. "fast:reno", "16x100/16k:bbr:ranks=4"."""
+    """Returns the words of `nuice-testbed up` for a preset or HOSTSxMBITS/QUEUEk. Further parts may follow
+    after colons: a congestion control, rto_min=TIME, ranks=N per host. Examples: "fast:reno",
+    "16x100/16k:bbr:ranks=4"."""
     preset, *more = name.split(":")
     if shape := SHAPE.fullmatch(preset):
         hosts, rate, queue = shape.groups()
@@ -167,7 +170,8 @@ def made_of(name: str) -> list[str]:
 
 @contextmanager
 def place(preset: str, ranks: int, *, hosts: int = 0, cc: str = "") -> Iterator[Place]:
-    """The test network of that name (made_of), else with cc as its congestion control; "": this machine."""
+    """Returns the test network with this name (made_of), with cc as its congestion control unless the name
+    has one. "": this machine."""
     if not preset:
         yield here(ranks)
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The picture of where a plan pays, of what three_peers() makes of measured rows."""
+"""Draws where a plan pays off, from the results of three_peers()."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ MARKS = "osD^vP*X<>"
 
 
 def draw_map(peers: Iterable[Mapping], path: Path) -> None:
-    """x: port pressure; y: times as fast as MPI tuned for each case; hollow: as MPI as installed."""
+    """Draws the map. x: port pressure; y: speed relative to MPI tuned for each case; hollow: relative to MPI
+    as installed."""
     by_network: dict[str, list[Mapping]] = {}
     for row in peers:
         by_network.setdefault(row["network"], []).append(row)
-    figure = new_figure(5.4, 5.6)  # also for a phone
+    figure = new_figure(5.4, 5.6)  # readable on a phone
     axes = figure.subplots()
     for i, (network, rows) in enumerate(sorted(by_network.items())):
         look = {"marker": MARKS[i % len(MARKS)], "color": COLOURS[i % len(COLOURS)], "linestyle": "none"}

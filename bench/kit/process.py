@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs started by cases, and what they print."""
+"""Starts programs for cases, and reads their output."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def call(
     env: Mapping[str, str] | None = None,
     status: int | None = 0,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs it in a session of its own, which a time-out ends as a whole: mpiexec and all its ranks.
+    """Runs a command in its own session. A timeout ends the whole session: mpiexec and all its ranks.
 
-    Raises Failed if it does not end with that status; None: any will do."""
+    Raises Failed if the command does not end with this status; None: any status is accepted."""
     command = [str(word) for word in words]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, cwd=cwd, env=env, text=True, start_new_session=True, **pipes) as process:
@@ -47,11 +47,11 @@ def call(
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """A folder while it is needed."""
+    """Makes a temporary folder, and removes it at the end."""
     with tempfile.TemporaryDirectory(prefix="nuice-bench-") as name:
         yield Path(name)
 
 
 def objects(text: str) -> list[dict[str, Any]]:
-    """The JSON objects among the lines."""
+    """Returns the JSON objects among the lines."""
     return [json.loads(line) for line in text.splitlines() if line.startswith("{")]

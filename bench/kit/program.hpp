@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program on all ranks of MPI_COMM_WORLD:
+// Runs a program on all ranks of MPI_COMM_WORLD:
 //
 //   int main(int argc, char** argv) {
 //     kit::App app{"What it does.", "nuice-program"};
@@ -21,7 +21,7 @@
 
 namespace nuice::kit {
 
-/// An Error that only this rank has.
+/// An Error that occurred on this rank only.
 struct OnlyHere {
   Error error;
 };
@@ -32,7 +32,7 @@ inline void write(std::FILE* file, const std::string& text) {
   std::fflush(file);
 }
 
-/// On rank 0 only, at once: to stdout, to stderr.
+/// Write a text to stdout or stderr at once, on rank 0 only.
 inline void print(const std::string& text) { write(stdout, text); }
 inline void note(const std::string& text) { write(stderr, text); }
 
@@ -41,16 +41,18 @@ inline void note(const std::string& text) { write(stderr, text); }
   std::fprintf(stderr, "%s: rank %d: %s\n", app.name().c_str(), mpi::world_rank(), error.what());
   print(reply->out);
   MPI_Abort(MPI_COMM_WORLD, failure);
-  std::abort();  // MPI does not say that MPI_Abort never returns
+  std::abort();  // the compiler does not know that MPI_Abort never returns
 }
 
-/// What main() returns: starts MPI, parses the command line, runs body(), ends MPI. The exit code, the same on all ranks, is
-/// that of body, 0 for --help, or that of reply_to(). An Error or Failure must be the same on all ranks; whatever else is
-/// thrown, by OnlyHere for one, ends all ranks with 1, as the others may wait for this one. On rank 0 it is 1 too where stdout
-/// could not be written. Ignores SIGPIPE.
+/// Starts MPI, parses the command line, runs body() and ends MPI. Returns the exit code for main(), the same
+/// on all ranks: the result of body(), 0 for --help, or reply_to()'s code. An Error or Failure must be the
+/// same on all ranks. Any other exception, such as OnlyHere for an error of one rank, ends all ranks with
+/// code 1, because the others may wait for this rank. The code on rank 0 is also 1 if stdout could not be
+/// written. SIGPIPE is ignored.
 inline int run(int argc, char** argv, App& app, const std::function<int()>& body,
                int threads = MPI_THREAD_SINGLE) {
-  // At the end Open MPI 5.0 writes to the sockets of other hosts (mca_btl_tcp_endpoint_close), which may be closed by then.
+  // At its end Open MPI 5.0 writes to the sockets of other hosts (mca_btl_tcp_endpoint_close), which may be
+  // closed already.
   std::signal(SIGPIPE, SIG_IGN);
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, threads, &provided);
@@ -78,7 +80,7 @@ inline int run(int argc, char** argv, App& app, const std::function<int()>& body
   return exit_code;
 }
 
-/// Runs the step, whose errors need not be those of all ranks.
+/// Runs the step, and ends all ranks if it throws: its errors may differ between ranks.
 inline void or_abort(const std::function<void()>& step) {
   try {
     step();
@@ -87,7 +89,7 @@ inline void or_abort(const std::function<void()>& step) {
   }
 }
 
-/// First line of MPI_Get_library_version().
+/// Returns the first line of MPI_Get_library_version().
 inline std::string mpi_library() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
@@ -98,10 +100,10 @@ inline std::string mpi_library() {
 
 struct HostRanks {
   int count = 0;
-  int own = 0;  ///< This rank, among them.
+  int own = 0;  ///< This rank's number among them.
 };
 
-/// The ranks of MPI_COMM_WORLD on this host. Collective.
+/// Collective. Returns the ranks of MPI_COMM_WORLD on this host.
 inline HostRanks ranks_of_host() {
   MPI_Comm host = MPI_COMM_NULL;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
@@ -117,7 +119,7 @@ inline mpi::PlanOptions plan_options(const CommonOptions& options) {
   return {.scheduler = options.scheduler, .executor = options.executor.empty() ? usual : options.executor};
 }
 
-/// On rank 0, if there is a file to write it to. Collective: throws Error io on all ranks.
+/// Collective. Writes the pattern on rank 0 if the options name a file. Throws Error io on all ranks.
 inline void write_pattern(const OutputOptions& options, const CommMatrix& pattern, const App& app) {
   mpi::on_rank_0(MPI_COMM_WORLD, [&] {
     if (!options.pattern.empty()) save_matrix_market(options.pattern, pattern, app.name());

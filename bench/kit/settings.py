@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Settings of an MPI library, as data: what a job has in its environment, and what starts its program.
+"""Settings of an MPI library: the environment of a job, and the command before its program.
 
 A setting is a word: parts joined by +.
   installed             nothing
@@ -19,7 +19,7 @@ from typing import NamedTuple
 from .case import Failed
 
 UNITS = {"": 1, "k": 1024, "m": 1024**2}
-# By MPI, what a knob is called there: variables, and how many times the value each gets.
+# By MPI, the variables of each knob, and the factor of its value for each variable.
 KNOBS: dict[str, dict[str, dict[str, int]]] = {
     "openmpi": {
         "rcvbuf": {"OMPI_MCA_btl_tcp_rcvbuf": 1},
@@ -43,7 +43,7 @@ BUFFERS = ["2k", "2560", "3k", "4k", "5k", "6k", "8k", "16k", "32k", "64k", "256
 
 
 class Setting(NamedTuple):
-    """words: before the program. is_column: no tuning of MPI, but a column of its own."""
+    """words: the command before the program. is_column: not a tuning of MPI, but a column of its own."""
 
     name: str
     environment: Mapping[str, str] = {}
@@ -68,7 +68,7 @@ def number(text: str) -> int:
 
 
 def setting(word: str, mpi: str) -> Setting:
-    """mpi: a row of KNOBS. Raises UnknownKnob; Failed for what is not a setting."""
+    """Parses a setting. mpi: a key of KNOBS. Raises UnknownKnob, or Failed if the word is no setting."""
     name, colon, text = word.partition(":") if re.match(r"[a-z0-9_-]+:", word) else (word, "", word)
     environment, words = dict(CHOSEN.get(mpi, {})), ()
     for part in text.split("+"):
@@ -91,7 +91,7 @@ def setting(word: str, mpi: str) -> Setting:
 
 
 def usual_settings(mpi: str) -> list[str]:
-    """A sweep: all buffers with the usual and a large eager limit, and small send buffers once."""
+    """Returns a sweep: all buffers with the usual and a large eager limit, and small send buffers once."""
     few = ["2560", "4k", "8k", "32k"] if "rcvbuf" in KNOBS[mpi] else []
     buffers = BUFFERS if mpi == "openmpi" else few
     plain = ["installed", *(f"rcvbuf={size}" for size in buffers)]
@@ -100,14 +100,14 @@ def usual_settings(mpi: str) -> list[str]:
 
 
 def family(mpi_library: str, netmod: str = "") -> str:
-    """The row of KNOBS for what MPI_Get_library_version says."""
+    """Returns the key of KNOBS for the text of MPI_Get_library_version()."""
     if "Open MPI" in mpi_library:
         return "openmpi"
     return f"mpich-{netmod or 'ofi'}"
 
 
 def names_in(settings: Iterable[Setting]) -> dict[str, str]:
-    """All variables of MPI libraries in them: to ask an MPI which of them it knows."""
+    """Returns all variables of MPI libraries in the settings, to ask an MPI which of them it knows."""
     found: dict[str, str] = {}
     for each in settings:
         found |= {name: value for name, value in each.environment.items() if name.startswith(KNOWN)}

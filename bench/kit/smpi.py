@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs under SimGrid's SMPI: MPI of which every message is simulated, all ranks in one process."""
+"""Runs programs under SimGrid's SMPI, which simulates every message; all ranks are one process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from .process import ROOT, call
 
 BUILD = ROOT / "build" / "smpi"
-# Bandwidth and latency only: no factors fitted to some cluster, no crosstraffic, no overheads of SMPI's own.
+# Bandwidth and latency only: no factors fitted to a cluster, no crosstraffic, no overheads of SMPI.
 PLAIN = (
     "network/model:CM02",
     "network/crosstraffic:0",
@@ -37,7 +37,8 @@ PLATFORM = """<?xml version='1.0'?>
 def smpirun(
     folder: Path, ranks: int, hosts: int, bytes_per_s: float, latency_s: float, settings: tuple[str, ...]
 ) -> list[str]:
-    """To run in that folder. Ranks on hosts round robin; a message crosses two links, latency / 2 each."""
+    """Returns the command to run in this folder. Ranks are assigned to hosts round robin; a message crosses
+    two links with half of the latency each."""
     platform = PLATFORM.format(last=hosts - 1, rate=bytes_per_s, latency=latency_s / 2)
     (folder / "platform.xml").write_text(platform)
     (folder / "hosts").write_text("".join(f"h{host}\n" for host in range(hosts)))
@@ -46,7 +47,7 @@ def smpirun(
 
 
 def build(folder: Path, *targets: str) -> None:
-    """Of this tree, with SimGrid's compiler; again only what changed. Raises Failed."""
+    """Builds targets of this tree with SimGrid's compiler, incrementally. Raises Failed."""
     configure = ["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
     configure += ["-DCMAKE_CXX_COMPILER=smpicxx", "-DNUICE_BUILD_MPI=ON", "-DNUICE_BUILD_TOOLS=ON"]
     call([*configure, "-DNUICE_BUILD_AM=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_ucx=ON"], timeout_s=3600)

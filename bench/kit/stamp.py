@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every row carries under "run": the commit, the date, the machine, and the load before and after."""
+"""The "run" entry of every row: the commit, the date, the machine, and the load before and after."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from .process import ROOT
 
 
 def commit() -> str:
-    """As `git describe` names it, with -dirty where files have changed; "" outside of a clone."""
+    """Returns the commit as `git describe` names it, with -dirty if files have changed; "" outside a
+    clone."""
     words = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]
     return subprocess.run(words, capture_output=True, text=True).stdout.strip() if shutil.which("git") else ""
 
@@ -30,7 +31,7 @@ def machine() -> dict[str, Any]:
 
 
 def stamped(case: str, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Each row with its "run"; the loads are the averages over a minute before and after it was measured."""
+    """Adds "run" to each row. The loads are the one-minute averages before and after its measurement."""
     constant = {"case": case, "commit": commit(), "machine": machine()}
     before = os.getloadavg()[0]
     for row in rows:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers that stand for many. All require a sample.
+// Statistics of samples. All functions require at least one sample.
 #pragma once
 
 #include <algorithm>
@@ -8,14 +8,15 @@
 
 namespace nuice::kit {
 
-/// Of an even number of samples the mean of the two in the middle.
+/// Returns the median: for an even number of samples, the mean of the two middle samples.
 inline double median(std::vector<double> samples) {
   std::ranges::sort(samples);
   const std::size_t middle = samples.size() / 2;
   return samples.size() % 2 == 1 ? samples[middle] : (samples[middle - 1] + samples[middle]) / 2;
 }
 
-/// The least sample that this percentage of all does not exceed: of 20 samples and less, the 95th is the maximum.
+/// Returns the smallest sample that is at least as large as this percentage of all samples. The 95th
+/// percentile of fewer than 20 samples is the maximum.
 inline double percentile(std::vector<double> samples, std::size_t percent) {
   std::ranges::sort(samples);
   return samples[(samples.size() * percent + 99) / 100 - 1];

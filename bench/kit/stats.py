@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Statistics of runs. Ratios are formed within a run, as both of it had the same background load."""
+"""Statistics of runs. Ratios are formed within a run, because both of its values had the same background
+load."""
 
 from __future__ import annotations
 
@@ -13,34 +14,35 @@ MEDIAN = "exchange_seconds_median"
 
 
 def middle(records: Iterable[Mapping], key: str = MEDIAN) -> float:
-    """The median over the records of what stands under that key."""
+    """Returns the median over the records of the value under this key."""
     return median(record[key] for record in records)
 
 
 def median_ratio(ours: Iterable[float], theirs: Iterable[float]) -> float:
-    """The median of the ratios of pairs."""
+    """Returns the median of the ratios of pairs."""
     return median(a / b for a, b in zip(ours, theirs, strict=True))
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """The least value that this share of them does not exceed."""
+    """Returns the smallest value that is at least as large as this share of the values."""
     return sorted(values)[max(0, math.ceil(len(values) * share) - 1)]
 
 
 def timed(call: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> tuple[float, Any]:
-    """Seconds, and what it returned."""
+    """Calls a function. Returns the seconds and its result."""
     begin = clock()
     result = call()
     return clock() - begin, result
 
 
 def medians_of(found: Mapping[str, list[Mapping]]) -> dict[str, list[float]]:
-    """By method, of every run the median that it had."""
+    """Returns by method the median of every run."""
     return {method: [record[MEDIAN] for record in records] for method, records in found.items()}
 
 
 def in_turns(rounds: int, *ways: Callable[[], Any]) -> list[list[Any]]:
-    """What each way gave, in that many rounds; every other round begins with the last way."""
+    """Calls all functions in each round, and returns the results of each function; every other round begins
+    with the last function."""
     found: list[list[Any]] = [[] for _ in ways]
     for turn in range(rounds):
         order = range(len(ways)) if turn % 2 == 0 else reversed(range(len(ways)))
@@ -50,12 +52,13 @@ def in_turns(rounds: int, *ways: Callable[[], Any]) -> list[list[Any]]:
 
 
 def by_method(runs: Sequence[Sequence[Mapping]]) -> dict[str, list[Mapping]]:
-    """The records of every method, one of each run."""
+    """Returns the records of every method, one from each run."""
     return {records[0]["method"]: list(records) for records in zip(*runs, strict=True)}
 
 
 def rows_by_method(found: Mapping[str, list[Mapping]], *peers: str) -> Iterator[tuple[dict[str, Any], list]]:
-    """A row for every method, medians over its records and their ratios to the peers; and the records."""
+    """Yields a row for every method, with medians over its records and their ratios to the peers; and the
+    records."""
     for method, records in found.items():
         row = {"method": method, "exchange_s": middle(records), "phases": records[0]["phases"]}
         row |= {"mpi": records[0]["mpi_library"], "verified": all(r["verified"] for r in records)}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tables for people: columns as wide as their widest cell.
+// Tables for people. Columns are as wide as their widest cell.
 //
 //   Table table("method|executor|median ms", 2);
 //   table.row("{}|{}|{:.3f}", name, executor, 1e3 * seconds);
@@ -16,20 +16,21 @@
 
 namespace nuice::kit {
 
-/// In headings and formats '|' separates cells; in values it is a letter. A row may have more cells than the heading: remarks.
+/// In headings and formats '|' separates cells; in values it is an ordinary character. A row may have more
+/// cells than the heading, for remarks.
 class Table {
  public:
-  /// The first `left` columns are flush left, the others flush right.
+  /// Makes a table whose first `left` columns are flush left, and the others flush right.
   explicit Table(std::string_view heading, std::size_t left = 1) : left_(left) { add(separated(heading)); }
 
   template <typename... Values>
   void row(fmt::format_string<Values...> cells, Values&&... values) {
     add(fmt::vformat(separated(cells), fmt::make_format_args(values...)));
   }
-  /// One cell behind those of the last row.
+  /// Appends one cell to the last row.
   void append(const std::string& cell) { rows_.back().push_back(cell); }
 
-  /// A line a row, the heading first, each after the indent.
+  /// Returns one line per row, the heading first, each after the indent.
   std::string text(std::string_view indent = "") const {
     const std::size_t columns = rows_.front().size();
     std::vector<std::size_t> widths(columns, 0);

@@ -16,8 +16,8 @@ Row = dict[str, Any]
 
 
 class Column(NamedTuple):
-    """value: a key of the row, or a function of it; spec: as format() takes it, for the value times scale.
-    None is shown as "-"."""
+    """value: a key of the row, or a function of the row. spec: for format(), applied to the value times
+    scale. None is shown as "-"."""
 
     title: str
     value: str | Callable[[Row], Any]
@@ -37,7 +37,7 @@ COLUMN = re.compile(r"(?:(?P<title>.+?) = )?(?P<key>\w+)(?:(?P<by>[*/])(?P<scale
 
 
 def parsed(text: str) -> list[Column]:
-    """Of "KEY | TITLE = KEY*SCALE SPEC | TITLE = KEY/SCALE SPEC", in which only KEY must be there."""
+    """Parses "KEY | TITLE = KEY*SCALE SPEC | TITLE = KEY/SCALE SPEC", in which only KEY is mandatory."""
     found = []
     for part in text.split(" | "):
         match = COLUMN.fullmatch(part)
@@ -52,11 +52,12 @@ LOAD = Column("load", lambda row: row["run"]["load_after"], ".1f")
 
 
 class Table:
-    """title: a format string of `o`, the options, and `row`, the first row; columns: or texts of them.
+    """title: a format string of `o`, the options, and `row`, the first row. columns: columns, or strings
+    that describe them.
 
-    where: which rows it shows, or a key that they have. group: a column's title; of equal values below each
-    other the first is shown, and others follow after a line. each: a key; a table for every value. across: a
-    key whose values become columns, of `cell`.
+    where: selects the rows to show, by a function or by a key that they have. group: a column's title; of
+    equal consecutive values only the first is shown, and a line separates groups. each: a key; each of its
+    values gets a table. across: a key whose values become columns; `cell` formats their cells.
     """
 
     def __init__(

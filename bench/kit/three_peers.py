@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What MPI can do at best, of rows of the case `tuned`: as installed, tuned once, tuned for each case.
+"""MPI's best results, from rows of the case `tuned`: as installed, tuned once, tuned for each case.
 
-A cell is one job: an MPI, a network, a pattern and a setting. Its figure is that of the fastest of MPI's
-own methods in it. Tuned once: the one setting whose cells are the least times the best of each pattern, as
-a geometric mean over the patterns of that network. Tuned for each case: the best cell of every pattern, an
-oracle.
+A cell is one job: an MPI, a network, a pattern and a setting. Its figure is the time of the fastest of MPI's
+own methods in it. Tuned once: the single setting with the smallest geometric mean, over the network's
+patterns, of its time relative to the best setting of each pattern. Tuned for each case: the best setting of
+every pattern, an oracle.
 """
 
 from __future__ import annotations
@@ -24,19 +24,20 @@ Cells = dict[str, dict[str, Mapping[str, Any]]]  # by pattern, by setting
 
 
 def best_peer(cell: Mapping[str, Any]) -> tuple[float, str]:
-    """Seconds, and the method of MPI that took them."""
+    """Returns the seconds of MPI's fastest method, and its name."""
     return min((found["median_s"], method) for method, found in cell["methods"].items() if method in PEERS)
 
 
 def best_nuice(cell: Mapping[str, Any]) -> tuple[float, str]:
-    """Of `auto` where it was run."""
+    """Returns the seconds and name of `auto` if it was run, otherwise of NUICE's fastest method."""
     ours = {name: found["median_s"] for name, found in cell["methods"].items() if name not in PEERS}
     name = "auto" if "auto" in ours else min(ours, key=ours.__getitem__)
     return ours[name], name
 
 
 def networks_of(rows: Iterable[Mapping]) -> dict[tuple[str, str], Cells]:
-    """By MPI and network; of a cell that was measured twice the one with more repetitions, or the later."""
+    """Returns the cells by MPI and network. If a cell was measured twice, the measurement with more
+    repetitions counts, or the later one."""
     found: dict[tuple[str, str], Cells] = {}
     for row in rows:
         cells = found.setdefault((row["mpi"], row["network"]), {}).setdefault(row["pattern"], {})
@@ -47,13 +48,15 @@ def networks_of(rows: Iterable[Mapping]) -> dict[tuple[str, str], Cells]:
 
 
 def measured(cells: Cells, reps: int) -> Cells:
-    """Those with at least `reps` repetitions; patterns as installed and with another setting."""
+    """Returns the cells with at least `reps` repetitions, of patterns that were measured as installed and
+    with another setting."""
     chosen = {pattern: {s: r for s, r in row.items() if r["reps"] >= reps} for pattern, row in cells.items()}
     return {pattern: row for pattern, row in chosen.items() if INSTALLED in row and len(row) > 1}
 
 
 def losses(cells: Cells) -> dict[str, float]:
-    """By setting that every pattern has, how many times the best of each pattern it takes, on average."""
+    """Returns, for each setting that every pattern has, the geometric mean of its time relative to each
+    pattern's best."""
     tuned = {
         pattern: {name: best_peer(row)[0] for name, row in settings.items() if not row["is_column"]}
         for pattern, settings in cells.items()
@@ -65,7 +68,7 @@ def losses(cells: Cells) -> dict[str, float]:
 
 
 def three_peers(rows: Iterable[Mapping], reps: int = 0) -> Iterator[dict[str, Any]]:
-    """A row for each MPI, network and pattern, of cells with that many repetitions at least."""
+    """Yields a row for each MPI, network and pattern, from cells with at least this many repetitions."""
     for (mpi, network), all_cells in networks_of(rows).items():
         cells = measured(all_cells, reps)
         if not cells:
@@ -145,7 +148,7 @@ def milliseconds(seconds: float) -> str:
 
 
 def markdown(rows: Iterable[Mapping], cells: Iterable[str]) -> str:
-    """The three peers as a table for documents. cells: NETWORK:PATTERN."""
+    """Returns the three peers as a table for documents. cells: NETWORK:PATTERN."""
     known = {f"{row['network']}:{row['pattern']}": row for row in three_peers(rows, REPS)}
     lines = ["| " + " | ".join(HEADINGS) + " |", "|" + "---|" * len(HEADINGS)]
     for name in cells:
@@ -160,7 +163,7 @@ def markdown(rows: Iterable[Mapping], cells: Iterable[str]) -> str:
 
 
 def filled(page: str, folder: Path) -> str:
-    """The page with its tables behind <!-- FILE.jsonl: CELL, CELL --> made of that file's rows."""
+    """Returns the page with its tables after <!-- FILE.jsonl: CELL, CELL --> made from that file's rows."""
 
     def table(found: re.Match) -> str:
         rows = [json.loads(line) for line in (folder / found[2]).read_text().splitlines()]

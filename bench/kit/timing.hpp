@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times of several ways to do the same, interleaved so that noise hits all alike.
+// Times several methods for the same work, interleaved so that noise affects all alike.
 #pragma once
 
 #include <mpi.h>
@@ -16,7 +16,7 @@
 
 namespace nuice::kit {
 
-/// Calls turn(round, way) for every way in every round; every round begins with another way.
+/// Calls turn(round, way) for every method in every round; each round begins with another method.
 template <typename Turn>
 void in_turns(int rounds, std::size_t num_ways, Turn&& turn) {
   for (int round = 0; round < rounds; ++round)
@@ -30,7 +30,7 @@ struct Timed {
 
 inline constexpr double never = std::numeric_limits<double>::infinity();
 
-/// Collective. Seconds of one of `batch` runs, the maximum over the ranks, which begin together.
+/// Collective. Returns the seconds of one of `batch` runs, the maximum over the ranks, which begin together.
 inline double time_batch(const std::function<void()>& run, int batch = 1) {
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin_s = MPI_Wtime();
@@ -38,20 +38,21 @@ inline double time_batch(const std::function<void()>& run, int batch = 1) {
   return mpi::max_over_ranks(MPI_Wtime() - begin_s) / batch;
 }
 
-/// Runs that take about a millisecond together, by the fastest way. The same on all ranks.
+/// Returns the number of runs that together take about a millisecond with the fastest method. It is the same
+/// on all ranks.
 inline int batch_size(const std::vector<Timed>& ways) {
   constexpr double wanted_s = 1e-3;
   constexpr int trial = 3;
   double fastest_s = never;
   for (const Timed& way : ways) {
-    (void)time_batch(way.run, trial);  // the first runs also pay for MPI's connections
+    (void)time_batch(way.run, trial);  // the first runs also set up MPI's connections
     fastest_s = std::min(fastest_s, time_batch(way.run, trial));
   }
   return static_cast<int>(std::clamp(std::ceil(wanted_s / std::max(fastest_s, 1e-9)), 1.0, 1000.0));
 }
 
-/// Collective. Medians over the repetitions of one run, by way. Each repetition of each way is a batch of runs that takes
-/// about a millisecond. Requires reps > 0.
+/// Collective. Returns the median time of one run for each method. Each repetition of each method is a batch
+/// of runs that takes about a millisecond. Requires reps > 0.
 inline std::vector<double> time_in_turns(const std::vector<Timed>& ways, int reps) {
   const int batch = batch_size(ways);
   std::vector<std::vector<double>> samples_s(ways.size());
@@ -62,7 +63,7 @@ inline std::vector<double> time_in_turns(const std::vector<Timed>& ways, int rep
   return medians_s;
 }
 
-/// The shortest time of those whose name is not `name`, divided into that of `name`.
+/// Returns the time of `name` divided by the shortest time of the others.
 inline double ratio_to_best_other(const std::vector<Timed>& ways, const std::vector<double>& times_s,
                                   const std::string& name) {
   double mine_s = 0;

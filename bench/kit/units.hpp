@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers and their units for people.
+// Formats numbers with units for people.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,10 +10,11 @@
 
 namespace nuice::kit {
 
-/// Three digits: "1.52".
+/// Returns the number with three digits: "1.52".
 inline std::string number(double value) { return fmt::format("{:.3g}", value); }
 
-/// With a unit that suits it: "1.52 us" for s, "3.1 GB/s" for s/B, "4096 B" for B; of another unit the number alone.
+/// Returns the value in a suitable unit: "1.52 us" for s, "3.1 GB/s" for s/B, "4096 B" for B. For another
+/// unit, returns only the number.
 inline std::string quantity(double value, std::string_view unit) {
   if (unit == "s") {
     if (value >= 1) return number(value) + " s";
@@ -29,7 +30,7 @@ inline std::string quantity(double value, std::string_view unit) {
   return number(value);
 }
 
-/// The value times a factor, with `decimals` decimals; a dash for what is not known.
+/// Returns the value times a factor, with this number of decimals; a dash if the value is unknown.
 inline std::string decimals(std::optional<double> value, int digits, double times = 1) {
   return value ? fmt::format("{:.{}f}", times * *value, digits) : "-";
 }

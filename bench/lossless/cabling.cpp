@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t most_ways = std::size_t{1} << 24;
 
-/// The switch where a host hangs: where its ways begin. `lonely` where it has none.
+/// Returns the switch to which a host is connected, where its routes begin; `lonely` if it has none.
 std::int32_t home_of(const Topology& topology, Rank host, Rank hosts, std::int32_t lonely) {
   std::vector<LinkId> route;
   for (Rank other = 0; other < hosts && route.empty(); ++other) topology.append_route(host, other, route);
@@ -65,7 +65,8 @@ std::span<const Hop> Cabling::way(Rank src, Rank dst, std::int64_t path) const {
   return std::span(hops_).subspan(first_hop_[way], first_hop_[way + 1] - first_hop_[way]);
 }
 
-/// The place of each wire in an order in which ways step forwards: without cycles all do.
+/// Returns the position of each wire in an order in which routes step forwards. Without cycles all steps are
+/// forwards.
 std::vector<std::uint32_t> Cabling::order_of_wires() const {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> steps;
   for (std::size_t way = 0; way + 1 < first_hop_.size(); ++way)
@@ -80,7 +81,7 @@ std::vector<std::uint32_t> Cabling::order_of_wires() const {
   std::vector<std::uint32_t> open;
   std::uint32_t next = 0;
   for (std::uint32_t lowest = 0; next < wires_.size();) {
-    if (open.empty()) {  // those that nothing comes before; on a cycle the lowest
+    if (open.empty()) {  // wires without a predecessor; on a cycle the lowest wire
       const auto free = std::ranges::find_if(
           steps, [&](const auto& s) { return !is_placed[s.first] && waits_for[s.first] == 0; });
       while (lowest < wires_.size() && is_placed[lowest]) ++lowest;

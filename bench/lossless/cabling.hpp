@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The wires of an emulated fabric, and every way through it as a row of hops.
+// The wires of an emulated fabric, and every route through it as a sequence of hops.
 //
-// A wire is a link of the topology, or a host's port: into the fabric, or out of it. Virtual lanes keep ways that close a
-// cycle (tori, dragonflies) from waiting for each other forever: wires are put in an order, and a packet takes the next
-// lane wherever its way steps back in it.
+// A wire is a link of the topology, or a host's port into or out of the fabric. Virtual lanes prevent routes
+// that close a cycle (tori, dragonflies) from waiting for each other forever: wires are ordered, and a packet
+// takes the next lane when its route steps back in this order.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@
 
 namespace nuice::lossless {
 
-inline constexpr std::int32_t outside = -1;  // a host, as the end of its port
+inline constexpr std::int32_t outside = -1;  // marks a host, at the end of its port
 
 struct Wire {
   std::int32_t from;  // switch, or outside
-  std::int32_t to;    // likewise
-  double speed;       // of a port
+  std::int32_t to;    // switch, or outside
+  double speed;       // relative to a port
 };
 
 struct Hop {
@@ -29,7 +29,8 @@ struct Hop {
 
 class Cabling {
  public:
-  /// Of a topology's first `hosts` ranks. Throws Error limit for more than 2^24 ways.
+  /// Builds the wires and routes of a topology's first `hosts` ranks. Throws Error limit for more than 2^24
+  /// routes.
   Cabling(const Topology& topology, Rank hosts);
 
   Rank num_hosts() const { return num_hosts_; }
@@ -37,9 +38,9 @@ class Cabling {
   std::uint32_t num_switches() const { return num_switches_; }
   std::uint32_t num_lanes() const { return num_lanes_; }
   std::uint32_t port_of(Rank host) const { return num_links_ + static_cast<std::uint32_t>(host); }
-  /// Those that a sender can choose, at least 1.
+  /// Returns the number of paths that a sender can choose, at least 1.
   std::uint32_t num_paths(Rank src, Rank dst) const;
-  /// Of path 0 .. num_paths() - 1, or of the network's own choice for no_path.
+  /// Returns the hops of path 0 .. num_paths() - 1, or of the network's own choice for no_path.
   std::span<const Hop> way(Rank src, Rank dst, std::int64_t path) const;
 
  private:
@@ -57,8 +58,8 @@ class Cabling {
   std::uint32_t num_lanes_ = 1;
   std::vector<Wire> wires_;
   std::vector<Hop> hops_;
-  std::vector<std::size_t> first_hop_;       // by way, and one more
-  std::vector<std::uint32_t> ways_of_pair_;  // the first: the network's own, and one more
+  std::vector<std::size_t> first_hop_;       // by route, plus one element for the end
+  std::vector<std::uint32_t> ways_of_pair_;  // first route of each pair (the network's own), plus the end
 };
 
 }  // namespace nuice::lossless

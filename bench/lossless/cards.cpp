@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint16_t card_port = 60999;
 constexpr std::uint16_t control_port = 60998;
-constexpr int card_class = 0x10006;  // of the host's queue
+constexpr int card_class = 0x10006;  // traffic class in the host's queue
 constexpr int buffer_bytes = 1 << 26;
 constexpr std::size_t at_a_time = 64;
 
@@ -39,7 +39,7 @@ int make_socket(std::uint32_t host, std::uint16_t port) {
   const sockaddr_in here = address(host, port);
   if (made < 0 || bind(made, reinterpret_cast<const sockaddr*>(&here), sizeof here) != 0) fail("UDP");
   if (setsockopt(made, SOL_SOCKET, SO_PRIORITY, &card_class, sizeof card_class) != 0) fail("UDP's priority");
-  for (const int name : {SO_RCVBUF, SO_SNDBUF, SO_RCVBUFFORCE, SO_SNDBUFFORCE})  // root may force them
+  for (const int name : {SO_RCVBUF, SO_SNDBUF, SO_RCVBUFFORCE, SO_SNDBUFFORCE})  // root may exceed the limits
     static_cast<void>(setsockopt(made, SOL_SOCKET, name, &buffer_bytes, sizeof buffer_bytes));
   return made;
 }

@@ -14,13 +14,14 @@
 namespace nuice::lossless {
 namespace {
 
-constexpr std::uint8_t launcher = 254;  // last number of its address
+constexpr std::uint8_t launcher = 254;  // last byte of its address
 constexpr double full_frame = 1514;
-constexpr std::uint32_t first_frames = 4096;  // 32 of 8 connections of 16 hosts; more take time in a run
+constexpr std::uint32_t first_frames = 4096;  // 32 for each of 8 connections of 16 hosts; growing takes time
 constexpr int frames_at_a_time = 32;
 constexpr Time load_every = 100'000'000;
-/// While packets move, ports are looked at that often in a packet's time: with a look for every event a core carries about
-/// half as many packets (bench/run.py lossless), and less often notices come late. Times in the fabric are of its own clock.
+/// While packets move, ports are polled this many times per packet's time. Polling after every event would
+/// halve the number of packets that a core carries (bench/run.py lossless); polling less often would delay
+/// notifications. Times in the fabric are those of its own clock.
 constexpr Time packet_parts = 6;
 
 Time clock_of(clockid_t which) {
@@ -72,7 +73,7 @@ void Emulator::turn(Time longest) {
   const int ready = epoll_pwait2(poll_.get(), events.data(), events.size(), &patience, nullptr);
   now = clock_of(CLOCK_MONOTONIC);
   if (fabric_.next() == never) paced_until_ = now;
-  if (fabric_.next() <= now) return;  // before what comes in: a port has frames again the next time
+  if (fabric_.next() <= now) return;  // before input: ports keep their frames until the next turn
   for (int i = 0; i < ready; ++i) read_port(events[static_cast<std::size_t>(i)].data.u32, now);
 }
 

@@ -12,10 +12,10 @@ namespace nuice::lossless {
 namespace {
 
 constexpr Bytes data_bytes = packet_payload - static_cast<Bytes>(sizeof(Packet));
-// As simulate_packets() has it, in packets of 4096 bytes.
+// The value of simulate_packets() in packets of 4096 bytes.
 constexpr std::uint32_t early = 12;
 constexpr int wait_ms = 100;
-constexpr int patience = 100;  // waits
+constexpr int patience = 100;  // number of waits
 
 std::uint32_t packets_of(Bytes bytes) { return static_cast<std::uint32_t>((bytes - 1) / data_bytes + 1); }
 
@@ -65,7 +65,7 @@ ExchangeResult Exchange::run(std::uint32_t number) {
   transfers_ = fresh_;
   stages_ = fresh_stages_;
   stage_of_.assign(stages_.size(), 0);
-  incomplete_ = 2 * transfers_.size();  // arrived, and acknowledged
+  incomplete_ = 2 * transfers_.size();  // one for arrival, one for acknowledgement
   result_ = {0, std::vector<double>(transfers_.size(), 0), {}};
   began_s_ = now_s();
   start();
@@ -130,7 +130,7 @@ void Exchange::open(std::uint32_t id) {
   if (--transfers_[id].gates == 0) allow(id, transfers_[id].packets);
 }
 
-/// The given number of further packets, as far as the window has room.
+/// Sends this number of further packets, as far as the window has room.
 void Exchange::allow(std::uint32_t id, std::uint32_t packets) {
   Transfer& transfer = transfers_[id];
   transfer.allowed += packets;
@@ -139,7 +139,8 @@ void Exchange::allow(std::uint32_t id, std::uint32_t packets) {
     cards_.send(transfer.src, transfer.dst, {run_, Kind::data, id, transfer.sent++}, transfer.path);
 }
 
-/// A transfer of the rank, on its side. It enters its next phase when those of the present one are.
+/// Marks a transfer as complete on the rank's side. The rank enters its next phase when all transfers of the
+/// present one are complete.
 void Exchange::complete(Rank rank, PhaseId phase) {
   if (pace_ != Pace::phases) return;
   auto& all = stages_[at(rank)];
@@ -168,7 +169,7 @@ void Exchange::tell(std::uint32_t id) {
   }
 }
 
-/// From the receiver to the sender.
+/// Sends a control packet from the receiver to the sender.
 void Exchange::control(Kind kind, std::uint32_t id, std::uint32_t number) {
   cards_.send(transfers_[id].dst, transfers_[id].src, {run_, kind, id, number});
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An exchange as RDMA cards carry it: a connection has a fixed number of packets in flight, there is no congestion
-// control, and nothing is retransmitted, so a packet that is missing is an error.
+// An exchange as RDMA cards carry it: a connection has a fixed number of packets in flight. There is no
+// congestion control and no retransmission, so a missing packet is an error.
 //
-// What is sent when is the executor's: async, phased or depend (nuice/core/executor.hpp). Acknowledgements and
-// notices are packets too, in the same queues as data.
+// The executor determines when messages are sent: async, phased or depend (nuice/core/executor.hpp).
+// Acknowledgements and notifications are packets too, in the same queues as data.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@ namespace nuice::lossless {
 
 struct ExchangeResult {
   double seconds = 0;
-  std::vector<double> arrived_s;  ///< By transfer: its last packet.
-  std::vector<float> gaps_s;      ///< Between two packets of a transfer.
+  std::vector<double> arrived_s;  ///< By transfer: when its last packet arrived.
+  std::vector<float> gaps_s;      ///< Times between two packets of a transfer.
 };
 
 class Exchange {
  public:
-  /// Throws Error not_applicable for other executors and for messages that are forwarded.
+  /// Throws Error not_applicable for other executors, and for schedules that forward messages.
   Exchange(Cards& cards, const Schedule& schedule, const Topology& topology, const Executor& executor,
            std::uint32_t window);
 
-  /// Once more, all packets with that number. Throws Error state if one is lost or out of order, timeout after
-  /// 10 s without any.
+  /// Runs the exchange once; all packets carry this number. Throws Error state if a packet is lost or out of
+  /// order, timeout after 10 s without a packet.
   ExchangeResult run(std::uint32_t number);
 
  private:
@@ -40,16 +40,16 @@ class Exchange {
     std::uint32_t packets = 0;
     std::int64_t path = no_path;
     std::uint32_t gates = 1;
-    // Of the sender:
+    // The sender's state:
     std::uint32_t allowed = 0;
     std::uint32_t sent = 0;
     std::uint32_t acknowledged = 0;
-    // Of the receiver:
+    // The receiver's state:
     std::uint32_t came = 0;
     bool told = false;
     double last_s = 0;
   };
-  struct Stage {  // of a rank: its transfers of a phase, both ways
+  struct Stage {  // a rank's transfers of a phase, in both directions
     PhaseId phase;
     std::uint32_t left;
     std::vector<std::uint32_t> sends;
@@ -70,9 +70,9 @@ class Exchange {
   const Pace pace_;
   const std::uint32_t window_;
   std::vector<Transfer> fresh_;
-  std::vector<std::vector<std::uint32_t>> after_;  // depend, by transfer: the transfers that wait for it
-  std::vector<std::vector<Stage>> fresh_stages_;   // phased, by rank
-  // Of a run:
+  std::vector<std::vector<std::uint32_t>> after_;  // depend: the transfers that wait for each transfer
+  std::vector<std::vector<Stage>> fresh_stages_;   // phased: stages by rank
+  // The state of a run:
   std::uint32_t run_ = 0;
   std::vector<Transfer> transfers_;
   std::vector<std::vector<Stage>> stages_;

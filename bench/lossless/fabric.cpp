@@ -74,7 +74,7 @@ std::uint64_t Fabric::inside() const {
   for (const Card& card : cards_) count += card.waiting;
   for (const Place& at : places_) count += at.used;
   for (const Line& line : lines_) count += line.to == outside && line.busy ? 1 : 0;
-  // With cut-through, a packet is in two places while its tail follows its head.
+  // With cut-through, a packet occupies two places while its tail follows its head.
   std::uint64_t twice = 0;
   auto events = events_;
   for (; !events.empty(); events.pop())
@@ -112,7 +112,7 @@ void Fabric::happens(const Event& event) {
   if (event.enters) enter(event.packet, event.over);
 }
 
-/// Until nothing more can begin now.
+/// Serves all ports until no further transmission can begin now.
 void Fabric::serve_all() {
   for (std::size_t i = 0; i < due_.size(); ++i) {  // NOLINT(modernize-loop-convert): serve() adds some
     const std::uint32_t output = due_[i];
@@ -146,7 +146,7 @@ bool Fabric::try_input(std::uint32_t output, std::uint32_t input, std::uint32_t 
   return true;
 }
 
-/// A packet of the next flow whose lane has room.
+/// Sends a packet of the next flow whose lane has room.
 void Fabric::serve_card(std::uint32_t port) {
   Card& card = cards_[static_cast<std::size_t>(lines_[port].host)];
   for (std::size_t i = 0; i < card.active.size(); ++i) {
@@ -183,7 +183,7 @@ void Fabric::start(std::uint32_t id, std::uint32_t from, std::uint32_t input) {
   if (from != none) {
     lines_[input].reading = true;
     const Time read = now_ + takes(input, packet.bytes);
-    frees_input = read >= tail;  // what the output has not taken is still there
+    frees_input = read >= tail;  // bytes that the output has not taken are still in the input
     if (!frees_input) events_.push({read, order_++, none, from, hop.wire, true, false, false});
   }
   const bool arrives = line.to == outside;
@@ -218,7 +218,7 @@ void Fabric::leave(std::uint32_t from) {
   due(from / num_lanes_);
 }
 
-/// To the outputs that the first packets of its lanes want.
+/// Offers the first packets of the input's lanes to the outputs that they need.
 void Fabric::offer(std::uint32_t input) {
   for (std::uint32_t lane = 0; lane < num_lanes_; ++lane) {
     const std::uint32_t first = queues_[place(input, lane)].first;

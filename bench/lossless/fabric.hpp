@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets on their way through switches with input queues that drop nothing, on a virtual clock.
+// Moves packets through switches with input queues that drop nothing, on a virtual clock.
 //
 //   a wire carries one packet at a time, for its bytes at its speed, and only if the input behind it has room
 //   an input gives up one packet at a time; what stands behind one whose output is taken waits with it (fifo)
 //   an output takes the next input in turn
 //
-// A host's card keeps a queue for every flow and takes a packet of each in turn. The clock is the caller's: a loop of a
-// test, or the machine's (emulator.cpp). No topology, no file and no socket is known here.
+// A host's card keeps a queue for every flow, and serves the flows in turn, one packet each. The caller
+// drives the clock: a loop of a test, or the machine's clock (emulator.cpp). The fabric knows no topology,
+// file or socket.
 #pragma once
 
 #include <cstdint>
@@ -23,18 +24,19 @@ using Time = std::int64_t;  // nanoseconds
 inline constexpr Time never = std::numeric_limits<Time>::max();
 
 enum class Flow : std::uint8_t {
-  credits,  ///< A packet leaves when there is room for it.
-  pfc,      ///< The input pauses the wire from half of its buffer on, until a quarter is left.
+  credits,  ///< A packet leaves when the next input has room for it.
+  pfc,      ///< An input pauses its wire when its buffer is half full, until it is a quarter full.
 };
 
 struct Rules {
-  double bits_per_s = 20e6;   ///< Of a port.
-  std::uint32_t buffer = 32;  ///< Packets, of every input and lane.
+  double bits_per_s = 20e6;   ///< The speed of a port.
+  std::uint32_t buffer = 32;  ///< The number of packets that every input and lane can hold.
   Flow flow = Flow::credits;
-  /// An input has a queue for every output, in place of one, and several outputs may read it at once, as from a shared
-  /// memory. With one at a time, two streams whose packets end at different times would keep all others waiting.
+  /// Each input has one queue per output instead of a single queue. Several outputs may read it at once, as
+  /// from a shared memory: if only one could read at a time, two streams whose packets end at different times
+  /// would block all others.
   bool voq = false;
-  bool cut_through = true;  ///< Where a wire is not faster than the one before.
+  bool cut_through = true;  ///< Used if a wire is not faster than the previous wire.
 };
 
 class Fabric {
@@ -43,19 +45,19 @@ class Fabric {
 
   Fabric(const Cabling& cabling, const Rules& rules);
 
-  /// A way, as Cabling has it; its packets stay in order.
+  /// Adds a flow on a route of the cabling. Its packets stay in order.
   FlowId add_flow(Rank src, Rank dst, std::int64_t path);
-  /// For a flow that is_idle(). The least loaded of all, if path is no_path.
+  /// Changes the path of a flow that is_idle(). no_path: the least loaded path.
   void take_path(FlowId flow, std::int64_t path);
   bool is_idle(FlowId flow) const { return flows_[flow].inside == 0; }
-  /// To the card of the flow's host, at a time that is not before run_until()'s.
+  /// Gives a packet to the card of the flow's host. now must not be before the time of run_until().
   void send(FlowId flow, std::uint32_t bytes, std::uint32_t tag, Time now);
-  /// Packets that wait in a host's card.
+  /// Returns the number of packets that wait in a host's card.
   std::uint32_t waiting(Rank host) const { return cards_[static_cast<std::size_t>(host)].waiting; }
 
-  /// When something happens next; never.
+  /// Returns the time of the next event, or never.
   Time next() const { return events_.empty() ? never : events_.top().at; }
-  /// All that happens up to then: arrive(flow, tag, at) as the last bit of a packet is out.
+  /// Handles all events up to this time. Calls arrive(flow, tag, at) when the last bit of a packet is out.
   template <typename Arrive>
   void run_until(Time now, Arrive arrive) {
     while (next() <= now) {
@@ -75,9 +77,10 @@ class Fabric {
 
   std::uint64_t sent() const { return sent_; }
   std::uint64_t delivered() const { return delivered_; }
-  /// Counted where they are, not by what came and went.
+  /// Returns the number of packets inside, counted in the buffers and not as a difference of arrivals and
+  /// departures.
   std::uint64_t inside() const;
-  /// Of any buffer, so far.
+  /// Returns the most packets that any buffer has held so far.
   std::uint32_t most_buffered() const { return most_buffered_; }
 
  private:
@@ -87,7 +90,7 @@ class Fabric {
     FlowId flow;
     std::uint32_t tag;
     std::uint32_t bytes;
-    const Hop* hop;  // it is on, or waits for
+    const Hop* hop;  // the hop on which it is, or for which it waits
     std::uint32_t next;
   };
   struct Queue {
@@ -99,7 +102,7 @@ class Fabric {
     Rank dst;
     std::span<const Hop> way;
     std::uint32_t inside = 0;
-    Queue queue = {};  // in the card
+    Queue queue = {};  // its queue in the card
   };
   struct Card {
     std::vector<FlowId> active;
@@ -110,14 +113,14 @@ class Fabric {
     std::int32_t from;
     std::int32_t to;
     double ns_per_byte;
-    Rank host;             // whose port it is
+    Rank host;             // the host whose port it is
     std::uint32_t number;  // among the outputs of its switch
     std::uint32_t turn = 0;
-    bool busy = false;     // as an output
-    bool reading = false;  // as an input: it gives up a packet
+    bool busy = false;     // busy as an output
+    bool reading = false;  // an output reads a packet from this input
     bool is_due = false;   // in due_
   };
-  struct Place {  // of a wire's far end, by lane
+  struct Place {  // the buffer at a wire's far end, one per lane
     std::uint32_t used = 0;
     bool paused = false;
   };
@@ -125,16 +128,16 @@ class Fabric {
     std::vector<std::uint32_t> inputs;  // wires
     std::vector<std::uint32_t> outputs;
   };
-  struct Event {  // a packet has left a place, over a wire; or only its input is free again
+  struct Event {  // a packet has left over a wire, or only its input is free
     Time at;
     std::uint64_t order;
-    std::uint32_t packet;  // none: the input is free
-    std::uint32_t from;    // the wire and lane where it was; none: a card
+    std::uint32_t packet;  // none: only the input is free
+    std::uint32_t from;    // the wire and lane that it left; none: a card
     std::uint32_t over;    // wire
     bool frees_input;
     bool enters;
     bool arrives;
-    friend bool operator<(const Event& a, const Event& b) {  // the earliest is on top
+    friend bool operator<(const Event& a, const Event& b) {  // the earliest event is on top
       return a.at != b.at ? a.at > b.at : a.order > b.order;
     }
   };

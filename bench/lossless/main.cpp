@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// nuice-fabric: the switches of a lossless test network (nuice-testbed up --preset lossless), one process for all of them.
+// nuice-fabric: emulates all switches of a lossless test network (nuice-testbed up --preset lossless) in one
+// process.
 //
 //   nuice-fabric --prefix nuice- --topology fattree:4x4/2 --hosts 16 --status FILE.json
 //
-//   nuice-fabric --topology crossbar:16 --virtual 1000000    that number of packets without any port: how fast the switches are
+//   nuice-fabric --topology crossbar:16 --virtual 1000000    measures the switches with packets, without ports
 //
-// Prints "ready" once every host's namespace has its port, eth0, and this one has br0 for the launcher. Ends by SIGTERM.
-// Exit codes: 0 ended, 1 an error, 2 bad command line.
+// Prints "ready" when every host's namespace has its port, eth0, and this namespace has br0 for the launcher.
+// Ends by SIGTERM. Exit codes: 0 ended, 1 an error, 2 bad command line.
 #include <sched.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -75,7 +76,8 @@ void write_status(const std::string& path, const Emulator& emulator) {
   std::filesystem::rename(path + ".new", path);
 }
 
-/// Before programs: it is the hardware that they run on. Where that is not allowed, runs are void more often.
+/// Raises the priority above programs, because this process is the hardware on which they run. If that is not
+/// allowed, runs are void more often.
 void go_first() {
   const sched_param priority{.sched_priority = 1};
   if (sched_setscheduler(0, SCHED_RR, &priority) != 0) static_cast<void>(nice(-20));
@@ -88,7 +90,7 @@ Time now_ns(clockid_t clock) {
   return now.tv_sec * Time{1'000'000'000} + now.tv_nsec;
 }
 
-/// Cards that always have something to send; what a second of the processor carries.
+/// Measures with cards that always have data how many packets a second of the processor carries.
 void measure(const Cabling& cabling, const Rules& rules, int packets) {
   Fabric fabric(cabling, rules);
   const Rank hosts = cabling.num_hosts();

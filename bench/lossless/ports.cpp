@@ -42,8 +42,7 @@ InNamespace::InNamespace(const std::string& name) : before_(open_or_fail("/proc/
 }
 
 InNamespace::~InNamespace() {
-  if (setns(before_.get(), CLONE_NEWNET) != 0)
-    std::abort();  // else packets would go where no host expects them
+  if (setns(before_.get(), CLONE_NEWNET) != 0) std::abort();  // else packets would go to the wrong namespace
 }
 
 FileDescriptor make_port(const std::string& name_space, const std::string& device) {

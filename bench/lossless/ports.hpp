@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The hosts' ends of an emulated fabric: a TAP in each host's namespace. They go when the process ends, however it ends.
+// The hosts' ends of an emulated fabric: a TAP device in each host's namespace. The system removes them when
+// the process ends in any way.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +25,8 @@ class FileDescriptor {
   int fd_;
 };
 
-/// This process's system calls are in that network namespace (as `ip netns` names it) as long as this lives.
+/// Enters a network namespace (with the name of `ip netns`) for this process's system calls, until it is
+/// destroyed.
 class InNamespace {
  public:
   /// Throws Error io.
@@ -37,18 +39,18 @@ class InNamespace {
   FileDescriptor before_;
 };
 
-/// A TAP with that name in a namespace ("": in this one). Throws Error io.
+/// Makes a TAP device with this name in a namespace ("": in the current one). Throws Error io.
 FileDescriptor make_port(const std::string& name_space, const std::string& device);
 
-/// What a frame says of where it goes.
+/// A frame's source and destination.
 struct Heading {
-  std::uint8_t from;  ///< Last number of the address.
+  std::uint8_t from;  ///< The last byte of the address.
   std::uint8_t to;
   std::uint8_t protocol;
-  std::uint16_t source_port = 0;  ///< 0 for a fragment, and where there are none.
+  std::uint16_t source_port = 0;  ///< 0 for a fragment, and for protocols without ports.
   std::uint16_t destination_port = 0;
 };
-/// Nothing if it is not IPv4 to one host.
+/// Reads the heading of a frame; nothing if it is not IPv4 to one host.
 std::optional<Heading> read_heading(std::span<const std::byte> frame);
 
 }  // namespace nuice::lossless

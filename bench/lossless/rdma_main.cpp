@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// nuice-fabric-rdma: exchanges on a lossless test network as RDMA would carry them, without MPI and without TCP.
+// nuice-fabric-rdma: exchanges on a lossless test network as RDMA would carry them, without MPI and TCP.
 //
 //   nuice-fabric-rdma --matrix M.mtx --plans a.plan:async,b.plan:depend --topology fattree:4x4/2 --json
 //
-// nuice-testbed rdma starts it, which knows the network. Exit codes: 0 done, 1 a packet was lost, 2 bad input.
+// nuice-testbed rdma starts it, because that command knows the network. Exit codes: 0 done, 1 a packet was
+// lost, 2 bad input.
 #include <cstdio>
 
 #include "kit/command_line.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI Advance (https://github.com/mpi-advance/locality_aware): neighbour collectives, persistent ones, and a sparse exchange whose
-// receivers do not know their senders. _loc: its locality-aware variants, which aggregate per host. Built with -DNUICE_MPI_ADVANCE=DIR.
+// MPI Advance (https://github.com/mpi-advance/locality_aware): neighbour collectives, persistent neighbour
+// collectives, and a sparse exchange whose receivers do not know their senders. _loc: its locality-aware
+// variants, which aggregate per host. Built with -DNUICE_MPI_ADVANCE=DIR.
 #pragma once
 
 #include <locality_aware.h>
@@ -14,7 +15,8 @@
 
 namespace nuice::bench {
 
-/// The library's graph communicator. Its choice of algorithms is global, so each run() sets it.
+/// Uses the library's graph communicator. The library's choice of algorithms is global, so each run() sets
+/// it.
 class AdvanceMethod : public Method {
  public:
   explicit AdvanceMethod(Payload& payload, bool locality) : payload_(payload) {
@@ -83,7 +85,8 @@ class AdvanceInit : public AdvanceMethod {
   MPIL_Request* request_ = nullptr;
 };
 
-/// It allocates what it receives, in the order of arrival; copying that to where it belongs is timed, as a program must.
+/// The library allocates received data in the order of arrival. Copying the data to their destination is
+/// timed, because a program must copy them too.
 template <bool Locality>
 class AdvanceSparse : public AdvanceMethod {
  public:
@@ -110,7 +113,7 @@ class AdvanceSparse : public AdvanceMethod {
   void place(int rank, const std::byte* data, int bytes) {
     const auto& partners = payload_.receive.partners;
     const auto known = std::ranges::find(partners, rank, &Partner::rank);
-    if (known == partners.end()) return;  // verify() finds what is missing
+    if (known == partners.end()) return;  // verify() finds missing messages
     const auto message = payload_.receive.message(static_cast<std::size_t>(known - partners.begin()));
     std::memcpy(message.data(), data, std::min(message.size(), static_cast<std::size_t>(bytes)));
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcasts: lib and reb (001 s.3.6), and MPI_Bcast. For a group MPI_Bcast runs on a communicator of its
-// members, the root first; making that counts as its planning, and ranks outside do nothing, as in the
-// planned one.
+// Broadcasts: lib and reb (001 s.3.6), and MPI_Bcast. For a group, MPI_Bcast runs on a communicator of its
+// members, the root first. Making this communicator counts as planning. Ranks outside the group do nothing,
+// as in planned broadcasts.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace nuice::bench {
 
-/// The root's message, or the place for it; empty for a rank that takes no part.
+/// Returns the root's message, or the buffer for it; empty for a rank that takes no part.
 inline std::span<std::byte> message_of(Payload& payload) {
   if (!payload.send.partners.empty()) return payload.send.message(0);
   if (!payload.receive.partners.empty()) return payload.receive.message(0);
@@ -25,8 +25,8 @@ inline void require_countable(Bytes bytes) {
   if (bytes > INT_MAX) kit::fail(ErrorCode::limit, "{} bytes are more than MPI's int counts", bytes);
 }
 
-/// The steps of lib and reb: a rank receives, and then sends to one rank after the other, or (async) to all
-/// at once.
+/// Carries out the steps of lib and reb: a rank receives, and then sends to one rank after the other, or
+/// (async) to all at once.
 class PlannedBroadcast : public Method {
  public:
   PlannedBroadcast(const MethodSpec& spec, const BroadcastProblem& problem, Payload& payload)
@@ -67,7 +67,7 @@ class PlannedBroadcast : public Method {
  private:
   std::span<std::byte> message_;
   BroadcastTable table_;
-  std::vector<MPI_Request> sends_;  // empty: one after the other
+  std::vector<MPI_Request> sends_;  // empty: sends follow each other
 };
 
 class BcastMethod : public Method {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The library's calls that need no plan: nuice::mpi::alltoallv, which keeps what it needs with the communicator, what it keeps used
-// directly, and sparse_alltoallv, whose receivers do not know their senders.
+// The library's calls that need no plan: nuice::mpi::alltoallv, which keeps its state with the communicator;
+// that state used directly; and sparse_alltoallv, whose receivers do not know their senders.
 #pragma once
 
 #include <cstring>
@@ -12,7 +12,7 @@
 
 namespace nuice::bench {
 
-/// By rank, as such calls have them.
+/// Counts and displacements by rank, for such calls.
 struct Blocks {
   std::vector<std::int64_t> counts;
   std::vector<std::int64_t> displs;
@@ -65,7 +65,8 @@ class BoundMethod : public Method {
   mpi::Exchange exchange_;
 };
 
-/// It copies what it receives to where the payload has it, which is timed: NBX receives it there.
+/// Copies received messages to the payload's buffers. The copy is timed; NBX receives directly into these
+/// buffers.
 class SparseMethod : public Method {
  public:
   explicit SparseMethod(Payload& payload) : payload_(payload) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NBX, nonblocking consensus (Hoefler, Siebert, Lumsdaine: Scalable communication protocols for dynamic sparse data
-// exchange, PPoPP 2010): receivers do not know their senders. A rank sends synchronously and receives whatever comes; when
-// its own messages have been received it enters a nonblocking barrier, and when that is complete nothing more can come.
+// NBX, nonblocking consensus (Hoefler, Siebert, Lumsdaine: Scalable communication protocols for dynamic
+// sparse data exchange, PPoPP 2010): receivers do not know their senders. A rank sends synchronously and
+// receives all messages that come. When its own messages have been received it enters a nonblocking barrier.
+// When the barrier is complete no further message can come.
 #pragma once
 
 #include <algorithm>

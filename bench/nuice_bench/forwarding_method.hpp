@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two-phase Bruck and TuNA as published, in bare MPI: all-to-all of unequal sizes that forwards by the digits of distances, and sends
-// the sizes of every round ahead of its bytes (Fan et al., Optimizing the Bruck algorithm for non-uniform all-to-all communication,
-// HPDC '22; Fan, Domke, Ba and Kumar, Configurable non-uniform all-to-all algorithms, HPDC '25).
+// Two-phase Bruck and TuNA as published, in bare MPI: all-to-all of unequal sizes that forwards by the digits
+// of distances, and sends the sizes of every round before its bytes (Fan et al., Optimizing the Bruck
+// algorithm for non-uniform all-to-all communication, HPDC '22; Fan, Domke, Ba and Kumar, Configurable
+// non-uniform all-to-all algorithms, HPDC '25).
 //
-// Ranks have places on a ring, or on hosts by ring of places: (place in its host, host). Slot i of a rank first holds its message
-// to the place i ahead. A round (leg, digit) hands all slots with that digit on; in the end slot i holds what came from the place i
-// behind. A leg that is linear has one digit, and all its rounds at once (the coalesced form of TuNA_l^g).
+// Ranks have places on a ring, or, with hosts, pairs (place in its host, host). At first slot i of a rank
+// holds its message to the place i ahead. A round (leg, digit) forwards all slots with that digit. At the end
+// slot i holds the message from the place i behind. A linear leg has one digit, and all its rounds run at
+// once (the coalesced form of TuNA_l^g).
 //
-// As published every rank has room for the largest message of all ranks in each slot. Finding that size is not timed, which favours
-// these methods.
+// As published, every slot has room for the largest message of all ranks. Finding that size is not timed,
+// which favours these methods.
 #pragma once
 
 #include <algorithm>
@@ -27,10 +29,10 @@ namespace nuice::bench {
 struct Leg {
   int length;
   int stride;
-  int radix;  ///< length: linear.
+  int radix;  ///< Equal to length: linear.
 };
 
-/// Ranks by place, and the place of this one.
+/// The ranks by place, and this rank's place.
 struct Places {
   std::vector<int> rank_at;
   int own = 0;
@@ -42,7 +44,7 @@ inline Places places_on_hosts() {
   const int size = mpi::world_size();
   MPI_Comm host = MPI_COMM_NULL;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host);
-  std::array<int, 3> mine = {rank, 0, 0};  // lowest rank of the host, place there, ranks there
+  std::array<int, 3> mine = {rank, 0, 0};  // the host's lowest rank, place in it, its number of ranks
   MPI_Bcast(mine.data(), 1, MPI_INT, 0, host);
   MPI_Comm_rank(host, &mine[1]);
   MPI_Comm_size(host, &mine[2]);
@@ -111,7 +113,7 @@ class ForwardingMethod : public Method {
   }
 
  private:
-  /// All slots with one digit, to the rank so far ahead.
+  /// All slots with one digit, and the distance of the rank to which they are sent.
   struct Shift {
     int to;
     int from;
@@ -122,7 +124,7 @@ class ForwardingMethod : public Method {
     return static_cast<int>(std::ranges::find(places_.rank_at, rank) - places_.rank_at.begin());
   }
   static int coordinate(int place, const Leg& leg) { return place / leg.stride % leg.length; }
-  /// How far it is from one place to another, coordinate by coordinate.
+  /// Returns the distance from one place to another, coordinate by coordinate.
   int distance(int from, int to) const {
     int total = 0;
     for (const Leg& leg : legs_)
@@ -162,7 +164,7 @@ class ForwardingMethod : public Method {
     if (!message.empty()) std::memcpy(slots_.data() + slot * room_, message.data(), message.size());
   }
 
-  /// First the sizes, then the bytes.
+  /// Sends the sizes of a round first, and then its bytes.
   void pass_on(const std::vector<Shift>& round) {
     requests_.clear();
     std::size_t at = 0;
@@ -210,13 +212,13 @@ class ForwardingMethod : public Method {
   Payload& payload_;
   Places places_;
   std::vector<Leg> legs_;
-  std::size_t room_ = 0;                    // of a slot
+  std::size_t room_ = 0;                    // bytes per slot
   std::vector<std::byte> slots_;            // by slot
   std::vector<int> bytes_;                  // by slot
-  std::vector<int> by_place_;               // by slot: which message of the receive side ends there; -1: none
-  std::vector<std::vector<Shift>> rounds_;  // each: at once
-  std::vector<std::byte> out_, in_;         // of a round
-  std::vector<int> out_bytes_, in_bytes_;   // of a round
+  std::vector<int> by_place_;               // by slot: the received message that ends there; -1: none
+  std::vector<std::vector<Shift>> rounds_;  // the shifts of a round run at once
+  std::vector<std::byte> out_, in_;         // data of a round
+  std::vector<int> out_bytes_, in_bytes_;   // sizes of a round
   std::vector<MPI_Request> requests_;
 };
 

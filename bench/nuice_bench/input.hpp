@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rank 0 reads the matrix; every other rank learns its own row and column only.
+// Reads the matrix on rank 0. Every other rank gets only its own row and column.
 #pragma once
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ struct Input {
   // On rank 0 only.
   MessageId num_messages = 0;
   Bounds bounds;
-  Bytes self_bytes = 0;  // of all ranks
+  Bytes self_bytes = 0;  // of all ranks together
 };
 
 inline CommMatrix load_for(const std::string& path, int num_ranks) {
@@ -37,7 +37,7 @@ inline CommMatrix load_for(const std::string& path, int num_ranks) {
   return matrix;
 }
 
-/// Rank 0 has lists[r] for every rank r, each is given its own.
+/// Collective. Gives each rank r its list lists[r] from rank 0.
 inline std::vector<Partner> scatter(const std::vector<std::vector<Partner>>& lists) {
   std::vector<int> counts;
   std::vector<int> begins;
@@ -60,8 +60,8 @@ inline std::vector<Partner> scatter(const std::vector<std::vector<Partner>>& lis
   return partners;
 }
 
-/// Collective. Throws Error, the same on all ranks: io or parse for the file, mismatch if the matrix is not
-/// for as many ranks as were started.
+/// Collective. Reads the matrix. Throws Error, the same on all ranks: io or parse for the file, mismatch if
+/// the matrix is for another number of ranks.
 inline Input read_input(const std::string& path) {
   CommMatrix matrix;
   mpi::on_rank_0(MPI_COMM_WORLD, [&] { matrix = load_for(path, mpi::world_size()); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages as the collectives of MPI 3.1 want them.
+// Messages in the layout of MPI 3.1's collectives.
 #pragma once
 
 #include <climits>
@@ -10,13 +10,13 @@
 
 namespace nuice::bench {
 
-/// Counts and displacements by position in Messages, as MPI-3.1 wants them: int.
+/// Counts and displacements by position in Messages, as int for MPI 3.1.
 struct IntLayout {
   std::vector<int> counts;
   std::vector<int> offsets;
 };
 
-/// Throws Error limit if something does not fit in an int.
+/// Returns the layout. Throws Error limit if a number does not fit in an int.
 inline IntLayout int_layout(const Messages& messages, Rank rank) {
   if (messages.memory.size() > INT_MAX)
     kit::fail(ErrorCode::limit, "rank {} has {} bytes on one side, more than MPI's int counts", rank,

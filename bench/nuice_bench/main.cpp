@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// nuice-bench: exchange time of planned methods compared with MPI's own, with every byte verified.
+// nuice-bench: exchange times of planned methods compared with MPI's own, with every byte verified.
 //
 //   mpiexec -n N nuice-bench --matrix FILE.mtx --schedulers ac,rs_n,coloring:async,neighbor --json
 //   mpiexec -n N nuice-bench --broadcast 4096 --root 0 --group 1,2,5 --schedulers lib,reb,reb:async,bcast
@@ -14,7 +14,7 @@
 namespace nuice::bench {
 namespace {
 
-/// Wrong ranks of a broadcast are bad input; every rank sees them alike.
+/// Reads the matrix, or checks the ranks of a broadcast. Every rank finds the same errors.
 Input read_problem(const Options& options) {
   if (!options.broadcast) return read_input(options.matrix);
   const std::vector<Rank> group = options.broadcast->group.value_or(std::vector<Rank>{});

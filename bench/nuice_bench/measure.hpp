@@ -24,7 +24,7 @@
 
 namespace nuice::bench {
 
-/// Over the repetitions, of the maximum over the ranks.
+/// Statistics over the repetitions of the maximum over the ranks.
 struct ExchangeTime {
   double median_s = 0;
   double min_s = 0;
@@ -34,11 +34,11 @@ struct ExchangeTime {
 
 struct Result : Preparation {
   MethodSpec spec;
-  std::string refused;  // why this method cannot carry this matrix; the rest is then without meaning
+  std::string refused;  // why the method does not support this matrix; the other members are then meaningless
   ExchangeTime exchange;
-  std::vector<double> all_s;    // of every exchange but those of --settle, warm-up included, in order
-  std::vector<std::string> by;  // which method carried them out, where several are tried; else empty
-  std::vector<double> begin_s;  // of these, by this host's monotonic clock: what else was seen meanwhile
+  std::vector<double> all_s;                // of every exchange in order, with warm-up, without --settle
+  std::vector<std::string> by;              // the method of each exchange if several are tried; else empty
+  std::vector<double> begin_s;              // begin of each exchange, by this host's monotonic clock
   std::optional<mpi::ExchangeInfo> learnt;  // planned methods only
   std::optional<double> sent_again;         // TCP segments of all hosts, per exchange
   std::optional<Asking> asking;             // DRS_N only
@@ -51,7 +51,7 @@ struct Ready {
   std::optional<std::int64_t> sent_again = 0;
 };
 
-/// Says on a terminal how far it is; silent elsewhere.
+/// Shows progress on a terminal; silent elsewhere.
 class Progress {
  public:
   explicit Progress(int rounds)
@@ -68,8 +68,8 @@ class Progress {
   bool visible_;
 };
 
-/// Ready to run, with the least planning time of several trials: the first one also pays for MPI's
-/// connections.
+/// Makes a method ready to run. Its planning time is the smallest of several trials, because the first one
+/// also sets up MPI's connections.
 inline std::unique_ptr<Method> make_ready(const MethodSpec& spec, const Options& options, Payload& payload) {
   constexpr int trials = 3;
   auto method = make_method(spec, options, payload);
@@ -83,12 +83,12 @@ inline std::unique_ptr<Method> make_ready(const MethodSpec& spec, const Options&
   return method;
 }
 
-/// Not NUICE's own calls of such names.
+/// Returns whether the method is MPI's; false for NUICE's calls with similar names.
 inline bool is_of_mpi(const MethodSpec& spec) {
   return spec.is_peer && spec.word != "sparse" && spec.word != "kept" && spec.word != "bound";
 }
 
-/// Collective. Whether all ranks share a host.
+/// Collective. Returns whether all ranks share a host.
 inline bool are_on_one_host() {
   int all = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &all);
@@ -97,7 +97,7 @@ inline bool are_on_one_host() {
 
 using Takes = std::function<bool(const MethodSpec&)>;
 
-/// Makes some methods ready; those that cannot carry the matrix get a reason instead.
+/// Makes some methods ready. A method that does not support the matrix gets a reason instead.
 inline std::vector<Ready> prepare(const Options& options, Payload& payload, const Takes& takes,
                                   std::vector<Result>& results) {
   std::vector<Ready> all_ready;
@@ -118,7 +118,7 @@ inline std::vector<Ready> prepare(const Options& options, Payload& payload, cons
   return all_ready;
 }
 
-/// CLOCK_MONOTONIC, which MPI_Wtime() shifts.
+/// Returns CLOCK_MONOTONIC in seconds; MPI_Wtime() may shift it.
 inline double monotonic_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -137,15 +137,16 @@ inline void verify(Payload& payload, const MethodSpec& spec) {
   });
 }
 
-/// Requires a sample.
+/// Returns the statistics of samples. Requires at least one sample.
 inline ExchangeTime summarize(const std::vector<double>& samples_s) {
   const auto [least, most] = std::ranges::minmax(samples_s);
   return {kit::median(samples_s), least, most, kit::percentile(samples_s, 95)};
 }
 
-/// Collective. Before every repetition the receive buffers are poisoned, after it every byte is verified, both outside the time. The
-/// methods take turns, so that noise hits all alike, and every round begins with another method.
-/// Throws Error mismatch, on all ranks, naming method, pair and byte, if a payload arrives damaged.
+/// Collective. Measures methods. Before every repetition the receive buffers are overwritten, and after it
+/// every byte is verified; both are outside the timed part. The methods are interleaved, so that noise
+/// affects all alike, and every round begins with another method. Throws Error mismatch on all ranks, with
+/// method, pair and byte, if a payload arrives damaged.
 inline void measure(const Options& options, Payload& payload, const Takes& takes,
                     std::vector<Result>& results) {
   std::vector<Ready> all_ready = prepare(options, payload, takes, results);
@@ -158,8 +159,8 @@ inline void measure(const Options& options, Payload& payload, const Takes& takes
   std::iota(order.begin(), order.end(), std::size_t{0});
   for (int round = 0; round < rounds; ++round) {
     progress.round(round + 1);
-    // What one method leaves behind, in caches or on the network, must not always fall on the same other one. The same
-    // order on all ranks.
+    // The order is shuffled, because effects that one method leaves in caches or on the network must not
+    // always affect the same other method. It is the same on all ranks.
     random.shuffle(std::span(order));
     for (const std::size_t turn : order) {
       Ready& ready = all_ready[turn];
@@ -190,8 +191,9 @@ inline void measure(const Options& options, Payload& payload, const Takes& takes
   }
 }
 
-/// Collective. One result per method, in their order. Between hosts MPI's are measured first, before the library sets the windows of the
-/// process's connections, from which they would gain too.
+/// Collective. Returns one result per method, in the given order. Between hosts MPI's methods are measured
+/// first: later the library sets the windows of the process's connections, which would help MPI's methods
+/// too.
 inline std::vector<Result> measure(const Options& options, Payload& payload) {
   std::vector<Result> results;
   for (const MethodSpec& spec : options.methods) results.emplace_back().spec = spec;

@@ -11,7 +11,8 @@
 namespace nuice::bench {
 namespace {
 
-/// Each message in four parts, the last one first, so that no two that follow each other can travel as one.
+/// Stores each message in four parts, the last part first, so that no two consecutive parts can be sent as
+/// one.
 class Fields {
  public:
   explicit Fields(const Messages& messages) {

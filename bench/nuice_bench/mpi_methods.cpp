@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What MPI itself offers for the same exchange. The counts on both sides are taken as known, which favours
-// these methods: a plan also finds out which rank sends what to which.
+// MPI's own methods for the same exchange. Counts on both sides are given, which favours these methods: a
+// plan must also find out which rank sends how much to which.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@
 namespace nuice::bench {
 namespace {
 
-/// From one entry per partner to one per rank.
+/// Turns one entry per partner into one entry per rank.
 IntLayout spread(const IntLayout& by_partner, const Messages& messages) {
   const auto size = static_cast<std::size_t>(mpi::world_size());
   IntLayout by_rank{std::vector<int>(size, 0), std::vector<int>(size, 0)};
@@ -91,7 +91,7 @@ class NeighborMethod : public Method {
 };
 
 #ifdef NUICE_BENCH_NEIGHBOR_INIT
-/// The persistent form, of MPI 4.
+/// The persistent form of MPI 4.
 class NeighborInitMethod : public NeighborMethod {
  public:
   explicit NeighborInitMethod(Payload& payload) : NeighborMethod(payload) {
@@ -115,7 +115,7 @@ class NeighborInitMethod : public NeighborMethod {
 };
 #endif
 
-/// Throws Error limit if a message does not fit in an int.
+/// Throws Error limit if the size of a message does not fit in an int.
 void require_int_messages(const Payload& payload) {
   for (const Messages* side : {&payload.send, &payload.receive})
     for (const Partner& partner : side->partners)
@@ -124,7 +124,7 @@ void require_int_messages(const Payload& payload) {
                   payload.rank, partner.rank, partner.bytes);
 }
 
-/// Calls visit(data, count, rank) for every message but that of the rank to itself, which is returned.
+/// Calls visit(data, count, rank) for every message except the rank's message to itself, which is returned.
 template <typename Visit>
 std::span<std::byte> for_each_remote(Messages& messages, Rank self, Visit&& visit) {
   std::span<std::byte> own;
@@ -143,7 +143,7 @@ void copy_message(std::span<std::byte> from, std::span<std::byte> to) {
   if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
 }
 
-/// What most programs do by hand: all receives, all sends, in the order of ranks.
+/// Does what most programs do by hand: posts all receives and then all sends, in the order of ranks.
 class IsendMethod : public Method {
  public:
   explicit IsendMethod(Payload& payload) : payload_(payload) {
@@ -171,7 +171,7 @@ class IsendMethod : public Method {
   std::vector<MPI_Request> requests_;  // never grows beyond what the constructor reserved
 };
 
-/// The same by persistent requests.
+/// IsendMethod with persistent requests.
 class PersistentMethod : public Method {
  public:
   explicit PersistentMethod(Payload& payload) {

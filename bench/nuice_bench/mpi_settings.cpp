@@ -62,7 +62,7 @@ MPI_Datatype type_of(int index) {
   return type;
 }
 
-/// Nothing for a variable that this MPI does not know.
+/// Returns the value of a variable, or nothing if this MPI does not know it.
 std::optional<std::string> variable(const char* name) {
   int index = 0;
   if (MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS) return std::nullopt;
@@ -74,7 +74,7 @@ std::optional<std::string> variable(const char* name) {
   return value;
 }
 
-/// Whether this process has loaded a library with that in its name.
+/// Returns whether this process has loaded a library whose name contains this text.
 bool has_library(std::string_view name) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);)
@@ -106,7 +106,7 @@ void look_at_environment(MpiSettings& settings) {
   }
 }
 
-/// The address is none of this host's own.
+/// Returns whether the connection leads to another host.
 bool leads_elsewhere(const sockaddr_storage& here, const sockaddr_storage& there) {
   if (here.ss_family == AF_INET)
     return reinterpret_cast<const sockaddr_in&>(here).sin_addr.s_addr !=

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How MPI uses TCP here: times of an MPI mean little without it.
+// How MPI uses TCP on this machine. Without it, times of an MPI mean little.
 #pragma once
 
 #include <map>
@@ -11,20 +11,22 @@
 
 namespace nuice::bench {
 
-/// Of this rank. Variables by MPI_T, the environment of MPI libraries, and the TCP connections to other hosts.
+/// This rank's settings: variables of MPI_T, the environment of MPI libraries, and the TCP connections to
+/// other hosts.
 struct MpiSettings {
-  std::map<std::string, std::string> variables;    // those that matter here, and that the environment sets
-  std::map<std::string, std::string> environment;  // of libfabric and UCX, which MPI_T does not know
-  std::vector<std::string> unknown;                // of the environment, which this MPI does not know
+  std::map<std::string, std::string> variables;    // variables that matter here or that the environment sets
+  std::map<std::string, std::string> environment;  // variables of libfabric and UCX, which MPI_T lacks
+  std::vector<std::string> unknown;                // variables in the environment that this MPI does not know
   int connections = 0;
   int least_buffer = 0;  // receive buffers as the kernel counts them
   int largest_buffer = 0;
 };
 
-/// Between MPI_Init and MPI_Finalize; connections are those that are open now.
+/// Returns the settings. Call it between MPI_Init and MPI_Finalize; it sees the connections that are open
+/// then.
 MpiSettings mpi_settings();
 
-/// The last lines of a report.
+/// Returns the last lines of a report.
 std::string sentence(const MpiSettings& settings);
 
 kit::Json to_json(const MpiSettings& settings);

@@ -5,7 +5,7 @@ namespace nuice::bench {
 
 std::vector<std::string> drs_transports() { return {}; }
 
-/// No MethodSpec has such a method, as there is no transport.
+/// Never called: without a transport no MethodSpec has such a method.
 std::unique_ptr<Method> make_on_the_fly(const MethodSpec& /*spec*/, const Options& /*options*/,
                                         Payload& /*payload*/) {
   return nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// DRS_N as a method: no plan; what makes it ready is to learn the sources and to bind.
+// DRS_N as a method. It has no plan: making it ready is to learn the sources and to bind.
 #include "nuice_bench/on_the_fly.hpp"
 
 #include <algorithm>

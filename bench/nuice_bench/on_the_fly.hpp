@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What nuice-bench has of active messages: DRS_N as a method, and ways of learning the sources. Built without active messages
-// (NUICE_BUILD_AM=OFF) it has neither, and no_on_the_fly.cpp takes the place of on_the_fly.cpp.
+// Active messages in nuice-bench: DRS_N as a method, and methods of learning the sources. A build without
+// active messages (NUICE_BUILD_AM=OFF) has neither, and uses no_on_the_fly.cpp instead of on_the_fly.cpp.
 #pragma once
 
 #include <memory>
@@ -13,10 +13,10 @@
 
 namespace nuice::bench {
 
-/// Collective. For make_method().
+/// Collective. Makes DRS_N, for make_method().
 std::unique_ptr<Method> make_on_the_fly(const MethodSpec& spec, const Options& options, Payload& payload);
 
-/// The ways of mpi::discovery_ways() whose names begin with am_.
+/// The methods of mpi::discovery_ways() whose names begin with am_.
 class AmSources {
  public:
   virtual ~AmSources() = default;
@@ -24,7 +24,7 @@ class AmSources {
   virtual std::string transport_name() const = 0;
 };
 
-/// Collective. Null where nuice-bench was built without active messages.
+/// Collective. Returns null if nuice-bench was built without active messages.
 std::unique_ptr<AmSources> make_am_sources();
 
 }  // namespace nuice::bench

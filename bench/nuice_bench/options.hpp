@@ -28,21 +28,21 @@ struct DrsSpec {
   std::string transport = "best";
 };
 
-/// A word of --schedulers: SCHEDULER, SCHEDULER:EXECUTOR, a form of DRS_N, or the name of a peer, which is what MPI
-/// itself offers. The first two may end in @blind, @combine, @fields or @NAME=VALUE+NAME=VALUE...
+/// A word of --schedulers: SCHEDULER, SCHEDULER:EXECUTOR, a form of DRS_N, or the name of a peer, which is a
+/// method of MPI. The first two may end in @blind, @combine, @fields or @NAME=VALUE+NAME=VALUE...
 struct MethodSpec {
   std::string word;
-  bool is_peer = false;            // its name is the word
+  bool is_peer = false;            // the word is the peer's name
   std::string scheduler{};         // or broadcaster; empty for a peer and for DRS_N
   std::string executor = "async";  // unused for a peer
   std::optional<DrsSpec> drs{};    // only for DRS_N
   bool blind = false;              // without --topology and --hosts
   bool combine = false;            // with PlanOptions::combine
-  bool fields = false;             // each message in four parts, bound as fields
-  std::string further{};           // plan options as PlanOptions::parse() takes them
+  bool fields = false;             // each message is bound as four fields
+  std::string further{};           // plan options for PlanOptions::parse()
 };
 
-/// One message to many, instead of a matrix.
+/// A broadcast instead of a matrix.
 struct BroadcastProblem {
   Bytes bytes = 0;
   Rank root = 0;
@@ -57,20 +57,20 @@ struct Options {
   int warmup = 2;
   int settle = 0;
   int batch = 1;               // exchanges in one timed repetition
-  mpi::PlanOptions plan = {};  // of planned methods, but for scheduler and executor
+  mpi::PlanOptions plan = {};  // of planned methods, except scheduler and executor
   Bytes drs_early_bytes = 16384;
   double drs_delay_us = 0;
   bool receive_lists = false;
   bool json = false;
 };
 
-/// Of active messages, for DRS_N; none where nuice-bench was built without them.
+/// Returns the transports of active messages for DRS_N; none if nuice-bench was built without them.
 std::vector<std::string> drs_transports();
 
-/// MPI's own, of this build.
+/// Returns the names of MPI's methods in this build.
 std::vector<std::string> peer_names(bool is_broadcast);
 
-/// What is typed, before interpret().
+/// The command line before interpret().
 struct Words {
   std::vector<std::string> methods;
   std::string executor;
@@ -94,7 +94,7 @@ inline std::vector<std::string> split(const std::string& text, char at) {
   return parts;
 }
 
-/// Throws Error invalid_argument that lists the known names.
+/// Throws Error invalid_argument, which lists the known names, if the name is unknown.
 inline void check_name(const std::string& name, bool is_broadcast) {
   try {
     if (is_broadcast) (void)make_broadcast(name, 1, 0);
@@ -107,8 +107,8 @@ inline void check_name(const std::string& name, bool is_broadcast) {
   }
 }
 
-/// AC has a single phase in which a rank sends everything: only without order it is what the papers mean.
-/// Throws Error for one that plans on MPI do not have.
+/// Returns the executor's name. AC has a single phase in which a rank sends everything, and the papers mean
+/// it without an order. Throws Error if plans on MPI do not support the executor.
 inline std::string known_executor(const std::string& name) {
   if (name != "auto" && !find_executor(name).on_mpi) kit::refuse("the executor {} does not run on MPI", name);
   return name;
@@ -119,7 +119,7 @@ inline std::string usual_executor(std::string_view scheduler) {
   return scheduler == "ac" ? "async" : "phased";
 }
 
-/// drs_n, drs_n:FORM, drs_n:FORM:TRANSPORT.
+/// Parses drs_n, drs_n:FORM or drs_n:FORM:TRANSPORT.
 inline DrsSpec parse_drs(const std::string& word) {
   const std::vector<std::string> parts = split(word, ':');
   DrsSpec spec;
@@ -135,7 +135,7 @@ inline DrsSpec parse_drs(const std::string& word) {
   return spec;
 }
 
-/// What stands behind the @ of a word, empty without one.
+/// Returns the part of a word after the @; empty without one.
 inline std::string form_of(const std::string& word) {
   const std::size_t at = word.find('@');
   if (at == std::string::npos) return {};
@@ -145,7 +145,7 @@ inline std::string form_of(const std::string& word) {
   return form;
 }
 
-/// NAME=VALUE+NAME=VALUE... as a text of plan options, which are known by name.
+/// Turns NAME=VALUE+NAME=VALUE... into a string of plan options.
 inline std::string further_options(std::string form) {
   if (form.find('=') == std::string::npos) return {};
   std::ranges::replace(form, '+', ' ');
@@ -261,7 +261,8 @@ inline void add_options(kit::App& app, Options& options, Words& words) {
   kit::add_json(app, options.json);
 }
 
-/// Of a parsed command line: the problem, and the methods that fit it. Throws Error invalid_argument, and what App::miss() does.
+/// Derives the problem and the methods that fit it from the parsed command line. Throws Error
+/// invalid_argument, and the error of App::miss().
 inline void interpret(const kit::App& app, const Words& words, Options& options) {
   const bool is_broadcast = app.has("--broadcast");
   if (!is_broadcast && !app.has("--matrix")) app.miss("--matrix or --broadcast");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is sent, and the proof that it arrived: the byte at each offset of each message depends on (src, dst,
-// offset).
+// The data that are sent, and the check that they arrived: the byte at each offset of each message depends on
+// (src, dst, offset).
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ inline std::vector<std::size_t> offsets_of(const std::vector<Partner>& partners)
   return offsets;
 }
 
-/// Messages to or from several partners, back to back in one block of memory.
+/// Messages to or from several partners, contiguous in one block of memory.
 struct Messages {
   std::vector<Partner> partners;
   std::vector<std::size_t> offsets;  // by partner
@@ -45,7 +45,7 @@ struct Messages {
     return {memory.data() + offsets[partner], static_cast<std::size_t>(partners[partner].bytes)};
   }
 
-  /// Of all partners, as plans take them.
+  /// Returns the buffers of all partners in the form that plans need.
   template <typename Buffer>
   std::vector<Buffer> buffers() {
     std::vector<Buffer> all;
@@ -60,7 +60,8 @@ inline std::byte byte_of(std::uint64_t word, std::size_t i) {
 
 inline constexpr std::size_t word_bytes = 8;
 
-/// Calls visit(offset, word, count) for every word of the message; its bytes 0 .. count - 1 are at offset.
+/// Calls visit(offset, word, count) for every word of the message. Bytes 0 .. count - 1 of the word are at
+/// offset.
 template <typename Visit>
 void for_each_word(std::size_t bytes, Rank src, Rank dst, Visit visit) {
   const std::uint64_t key = mix64((static_cast<std::uint64_t>(src) << 32) | static_cast<std::uint32_t>(dst));
@@ -68,14 +69,14 @@ void for_each_word(std::size_t bytes, Rank src, Rank dst, Visit visit) {
     visit(offset, mix64(key ^ offset), std::min(word_bytes, bytes - offset));
 }
 
-/// Writes something that differs from that message in every byte.
+/// Writes data that differ from the message in every byte.
 inline void poison(std::span<std::byte> message, Rank src, Rank dst) {
   for_each_word(message.size(), src, dst, [&](std::size_t offset, std::uint64_t word, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) message[offset + i] = ~byte_of(word, i);
   });
 }
 
-/// The offset of the first byte that is not the message's.
+/// Returns the offset of the first wrong byte, or nothing.
 inline std::optional<std::size_t> first_wrong_byte(std::span<const std::byte> message, Rank src, Rank dst) {
   std::optional<std::size_t> wrong;
   for_each_word(message.size(), src, dst, [&](std::size_t offset, std::uint64_t word, std::size_t count) {
@@ -92,7 +93,7 @@ inline void fill(std::span<std::byte> message, Rank src, Rank dst) {
   });
 }
 
-/// One rank's buffers.
+/// The buffers of one rank.
 class Payload {
  public:
   Payload(Rank rank_, std::vector<Partner> destinations, std::vector<Partner> sources)
@@ -100,8 +101,8 @@ class Payload {
     for (std::size_t i = 0; i < send.partners.size(); ++i) fill(send.message(i), rank, send.partners[i].rank);
   }
 
-  /// The same message for all: what goes from root to root. The root has it in send, a rank that needs it gets it
-  /// into receive, and others have neither.
+  /// Returns the payload of a broadcast: the message is that from root to root. The root has it in send, a
+  /// rank that needs it receives it in receive, and other ranks have neither.
   static Payload of_broadcast(Rank rank, Rank root, Bytes bytes, bool needs_it) {
     const std::vector<Partner> message = {{root, bytes}};
     const bool has_it = rank == root;
@@ -116,7 +117,7 @@ class Payload {
       poison(receive.message(i), receive.partners[i].rank, written_for);
   }
 
-  /// Empty, or "rank 1 -> rank 2: byte 17 of 100 is wrong".
+  /// Verifies the received bytes. Returns an empty text, or "rank 1 -> rank 2: byte 17 of 100 is wrong".
   std::string verify_received() {
     for (std::size_t i = 0; i < receive.partners.size(); ++i) {
       const Rank src = receive.partners[i].rank;
@@ -127,7 +128,8 @@ class Payload {
     return {};
   }
 
-  /// Collective. Throws Error mismatch, on all ranks, unless what a method found out is what the matrix says.
+  /// Collective. Throws Error mismatch on all ranks if the sources that a method found differ from the
+  /// matrix.
   void check_sources(std::span<const Partner> found) const {
     mpi::all_or_none(MPI_COMM_WORLD, [&] {
       if (!std::ranges::equal(found, receive.partners))
@@ -136,7 +138,7 @@ class Payload {
   }
 
   Rank rank;
-  Rank written_for;  // what the received bytes depend on in addition to their source: rank, or the root
+  Rank written_for;  // the destination in the received bytes: this rank, or the root
   Messages send;
   Messages receive;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PetscSF, PETSc's star forest (Zhang et al., IEEE TPDS 33(4), 2022): every message is a run of roots at its sender that
-// become leaves at its receiver, by PetscSFBcast. Built only with -DNUICE_BENCH_PETSC=ON, as PETSc must be one that was
-// built with the same MPI.
+// PetscSF, PETSc's star forest (Zhang et al., IEEE TPDS 33(4), 2022). Every message is a sequence of roots at
+// its sender that become leaves at its receiver, by PetscSFBcast. Built only with -DNUICE_BENCH_PETSC=ON,
+// because PETSc must use the same MPI.
 #pragma once
 
 #include <petscsf.h>
@@ -20,7 +20,7 @@ inline void must(PetscErrorCode code) {
   if (code != 0) MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/// PETSc is ready from the first use to the end of the program.
+/// Initializes PETSc at its first use; PETSc stays initialized until the program ends.
 inline void begin_petsc() {
   static const bool begun = [] {
     must(PetscInitializeNoArguments());
@@ -29,7 +29,7 @@ inline void begin_petsc() {
   (void)begun;
 }
 
-/// The largest number of bytes that divides all messages of all ranks: one root or leaf.
+/// Returns the largest number of bytes that divides all messages of all ranks: the size of a root or leaf.
 inline Bytes common_unit(const Payload& payload) {
   Bytes mine = 0;
   for (const Partner& partner : payload.send.partners) mine = std::gcd(mine, partner.bytes);
@@ -39,7 +39,7 @@ inline Bytes common_unit(const Payload& payload) {
   return std::max<Bytes>(mine, 1);
 }
 
-/// Where each source has the message for this rank, in units.
+/// Returns the position of the message for this rank at each source, in units.
 inline std::vector<PetscInt> remote_offsets(const Payload& payload, Bytes unit) {
   const auto size = static_cast<std::size_t>(mpi::world_size());
   std::vector<std::int64_t> mine(size, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ways in which ranks learn what they will receive, timed next to each other (004 table 3).
+// Times the methods by which ranks learn which messages they will receive (004 table 3).
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@
 
 namespace nuice::bench {
 
-/// The ways by active messages, and those by MPI alone.
+/// The methods with active messages, and the methods with MPI only.
 struct Askers {
   std::unique_ptr<AmSources> am = make_am_sources();
   mpi::Discoverer discoverer{MPI_COMM_WORLD};
@@ -58,8 +58,8 @@ inline std::string json_line(const Setting& setting, std::string_view way, const
                     {"mpi_library", setting.mpi_library}});
 }
 
-/// Collective. Times every way on the matrix of the payload, interleaved, and compares each result with the true column.
-/// Returns a table, or JSON lines. Throws Error mismatch, on all ranks, for a wrong result.
+/// Collective. Times every method on the payload's matrix, interleaved, and compares each result with the
+/// true column. Returns a table, or JSON lines. Throws Error mismatch on all ranks for a wrong result.
 inline std::string time_receive_lists(const Setting& setting, const Payload& payload) {
   const Options& options = setting.options;
   Askers askers;

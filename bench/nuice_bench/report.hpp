@@ -19,7 +19,7 @@
 
 namespace nuice::bench {
 
-/// What all lines have in common.
+/// The data that all lines share.
 struct Setting {
   const Options& options;
   const Input& input;  // rank 0's
@@ -31,12 +31,12 @@ struct Setting {
 using kit::Json;
 using kit::or_null;
 
-/// Hundredths of nanoseconds, which mean something in a batch.
+/// Rounds to hundredths of a nanosecond, which are meaningful in a batch.
 inline Json seconds(std::optional<double> value) {
   return value ? Json(std::round(*value * 1e11) / 1e11) : Json();
 }
 
-/// What carried it out; of a choice, its second half.
+/// Returns the executor that carried out the exchange; for a choice, its second part.
 inline std::string executor_name_of(const Result& result) {
   if (result.choice) return result.choice->advice.choice().executor;
   return result.spec.executor;
@@ -48,7 +48,7 @@ inline std::string executor_of(const Result& result) {
   return result.spec.is_peer ? "-" : result.spec.executor;
 }
 
-/// What the first "auto" expects of this method; nothing without one.
+/// Returns the time that the first "auto" predicts for this method; nothing without "auto".
 inline std::optional<double> predicted_s(const Result& result, const std::vector<Result>& results) {
   if (result.choice) return result.choice->predicted_s;
   const auto adviser = std::ranges::find_if(results, [](const Result& r) { return r.choice.has_value(); });
@@ -71,7 +71,8 @@ inline bool has_choice(const std::vector<Result>& results) {
   return std::ranges::any_of(results, [](const Result& result) { return result.choice.has_value(); });
 }
 
-/// After how many exchanges planning plus exchanging has cost less than with `best`; nothing if never.
+/// Returns the number of exchanges after which planning plus exchanging costs less than with `best`; nothing
+/// if it never does.
 inline std::optional<double> reuses_to_pay_off(const Result& result, const Result& best) {
   // planning + n * exchange < best planning + n * best exchange
   const double gain_s = best.exchange.median_s - result.exchange.median_s;
@@ -99,7 +100,7 @@ inline std::string title(const Setting& setting) {
                      bounds.total_bytes + setting.input.self_bytes, bounds.max_degree, bounds.max_port_bytes);
 }
 
-/// What there is to say of the choices, and of a model that is wrong.
+/// Returns notes about the choices, and about models that are wrong.
 inline std::string choice_notes(const Result& result) {
   const Choice& choice = *result.choice;
   std::string notes = fmt::format("{}: {}\n", result.spec.word, choice.advice.sentence);
@@ -119,7 +120,7 @@ inline std::string choice_notes(const Result& result) {
   return notes;
 }
 
-/// The fastest of MPI's own methods, by median; nullptr if none was run.
+/// Returns MPI's fastest method by median; nullptr if none was run.
 inline const Result* best_peer(const std::vector<Result>& results) {
   const Result* best = nullptr;
   for (const Result& result : results)
@@ -146,7 +147,7 @@ inline void add_row(kit::Table& table, const Result& result, const std::vector<R
   table.append(kit::decimals(over_prediction(result, predicted), 2));
 }
 
-/// An aligned table with a heading and notes.
+/// Returns an aligned table with a heading and notes.
 inline std::string table(const Setting& setting, const std::vector<Result>& results) {
   const Result* const best = best_peer(results);
   const std::string heading =
@@ -246,7 +247,7 @@ inline Json to_json(const Setting& setting, const Result& result, const Result* 
   return line;
 }
 
-/// The keys of a line for a method that was chosen, or that is among those that were to choose from.
+/// Returns the keys of a line for a method that was chosen, or that was a candidate.
 inline Json prediction_json(const Result& result, const std::vector<Result>& results) {
   const auto predicted = predicted_s(result, results);
   Json keys = {{"predicted_seconds", seconds(predicted)},
@@ -259,7 +260,7 @@ inline Json prediction_json(const Result& result, const std::vector<Result>& res
   return keys;
 }
 
-/// One object per method and line.
+/// Returns one object per line for each method.
 inline std::string json_lines(const Setting& setting, const std::vector<Result>& results) {
   const Result* const best = best_peer(results);
   std::string lines;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the hosts' TCP had to send again: loss, and so contention, that is seen and not guessed.
+// Counts the segments that the hosts' TCP retransmitted: loss, and so contention, that is measured and not
+// guessed.
 #pragma once
 
 #include <mpi.h>
@@ -20,7 +21,8 @@
 
 namespace nuice::bench {
 
-/// Equal for ranks with the same network: host names tell machines apart, name spaces the hosts of one machine.
+/// Returns a key that is equal for ranks with the same network. Host names distinguish machines, and name
+/// spaces distinguish the hosts of one machine.
 inline std::uint64_t network_key() {
   std::array<char, 256> name{};
   gethostname(name.data(), name.size() - 1);
@@ -29,7 +31,8 @@ inline std::uint64_t network_key() {
   return std::hash<std::string>{}(name.data() + ("/" + std::to_string(inode)));
 }
 
-/// Two lines begin with "Tcp:": the names, and the numbers in the same order. -1 where that is not so.
+/// Reads the two lines that begin with "Tcp:": the names, and the numbers in the same order. Returns -1 if
+/// they are missing.
 inline std::int64_t segments_sent_again() {
   std::ifstream file("/proc/net/snmp");
   std::string names;
@@ -56,8 +59,8 @@ class TcpCounter {
     counts_ = std::ranges::find(keys, mine) - keys.begin() == mpi::world_rank();
   }
 
-  /// Collective. Segments that all hosts together have retransmitted since they started; nothing where the system does not
-  /// say (/proc/net/snmp). Other programs' segments are among them.
+  /// Collective. Returns the segments that all hosts together have retransmitted since they started; nothing
+  /// if the system does not count them (/proc/net/snmp). Other programs' segments are included.
   std::optional<std::int64_t> sent_again() const {
     const std::int64_t here = segments_sent_again();
     std::array<std::int64_t, 2> mine = {counts_ ? here : 0, here < 0 ? 1 : 0};
@@ -68,7 +71,7 @@ class TcpCounter {
   }
 
  private:
-  bool counts_ = false;  // the first rank of its host
+  bool counts_ = false;  // true on the first rank of its host
 };
 
 }  // namespace nuice::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many senders to one receiver: what a busy receiver loses, and where its queue ends.
+// Many senders to one receiver: measures how much a busy receiver slows down, and when its queue overflows.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,11 @@
 namespace nuice::calibrate {
 
 inline constexpr Bytes least_fan_bytes = 1U << 12;
-inline constexpr Bytes most_fan_bytes = 1U << 16;  // what programs exchange
-inline constexpr double most_fan_s = 0.5;          // of all senders, sharing the port
-inline constexpr double least_timeout_s = 0.02;    // an excess below is not a time-out of a transport,
-inline constexpr double least_excess = 0.5;        // nor one that is a smaller part of the time
-inline constexpr double least_loss = 0.05;         // below it is noise
+inline constexpr Bytes most_fan_bytes = 1U << 16;  // the largest usual message of programs
+inline constexpr double most_fan_s = 0.5;          // longest time of all senders that share the port
+inline constexpr double least_timeout_s = 0.02;    // a smaller excess is no timeout of a transport
+inline constexpr double least_excess = 0.5;        // a smaller share of the time is no timeout either
+inline constexpr double least_loss = 0.05;         // a smaller loss is noise
 
 class FanIn {
  public:
@@ -50,7 +50,7 @@ class FanIn {
     set_loss(losses, "loss_per_sender", &Machine::loss_per_sender, "loss_most", &Machine::loss_most);
     set_loss(sending, "loss_per_sender_sending", &Machine::loss_per_sender_sending, "loss_most_sending",
              &Machine::loss_most_sending);
-    // A queue that holds such messages of all may not hold longer ones.
+    // A queue that holds messages of this size from all senders may overflow with longer messages.
     while (first_bad == 0 && 4 * bytes <= most_fan_bytes &&
            shared_s(ranks_ - 1, 4 * bytes, false) < most_fan_s)
       first_bad = first_that_times_out(bytes *= 4);
@@ -64,7 +64,7 @@ class FanIn {
   }
 
  private:
-  /// Bytes of `senders` messages to one rank, if they only share its port.
+  /// Returns the seconds of `senders` messages to one rank if they only share its port.
   double shared_s(Rank senders, Bytes bytes, bool and_out) const {
     const bool shares = and_out && machine_.duplex != Duplex::full;
     return machine_.byte_s * static_cast<double>(bytes) * senders * (shares ? 2 : 1);
@@ -80,7 +80,8 @@ class FanIn {
     return median_last(series) > ideal + std::max(least_timeout_s, least_excess * ideal);
   }
 
-  /// 0: none. Most senders first, as it is mostly none.
+  /// Returns the first number of senders that runs into a timeout; 0: none. Tests most senders first, as
+  /// there is usually no timeout.
   Rank first_that_times_out(Bytes bytes) {
     const auto is_bad = [&](Rank senders) {
       return times_out(lab_.run(fan_in(ranks_, senders, bytes, false), reps_), senders, bytes);
@@ -90,7 +91,7 @@ class FanIn {
     return *std::find_if(all.begin(), all.end() - 1, is_bad);
   }
 
-  /// 2, 3, 4, 6, 8, 12, ... senders, and all.
+  /// Returns the numbers of senders: 2, 3, 4, 6, 8, 12, ... and all.
   std::vector<Rank> counts() const {
     std::vector<Rank> senders;
     for (Rank power = 2; power < ranks_; power *= 2)
@@ -111,8 +112,9 @@ class FanIn {
             })};
   }
 
-  /// With full duplex the receiver's own bytes are out after one share of time, and the rest comes in at the loss of a rank
-  /// that does not send: T = 1 + (1 - 1 / (1 + sending)) * (1 + loss).
+  /// Returns the loss of a receiver that also sends. With full duplex the receiver's own bytes are sent after
+  /// one share of the time. The rest comes in at the loss of a rank that does not send: T = 1 + (1 - 1 / (1 +
+  /// sending)) * (1 + loss).
   Loss sending_loss_of(const Series& series, Rank senders, Bytes bytes, const Loss& alone) const {
     return {senders, estimate(reps_, [&](std::size_t rep) {
               const double shares =
@@ -123,7 +125,7 @@ class FanIn {
             })};
   }
 
-  /// min(per_sender * (k - 1), most) through the points, by least squares over the slopes that they have.
+  /// Fits min(per_sender * (k - 1), most) to the points by least squares over their slopes.
   void set_loss(const std::vector<Loss>& losses, const std::string& key, double Machine::* per_sender,
                 const std::string& most_key, double Machine::* most) {
     if (losses.empty()) {
@@ -153,7 +155,8 @@ class FanIn {
                                      "the most seen, with " + std::to_string(worst->senders) + " senders");
   }
 
-  /// Time-outs begin with `first_bad` senders of `bytes`: how small do messages of all have to be to have none?
+  /// Finds the size of a queue. Timeouts begin with `first_bad` senders of `bytes`; the search is for the
+  /// size of messages at which all senders together have none.
   void find_queue(Rank first_bad, Bytes bytes) {
     const Rank all = ranks_ - 1;
     Bytes good = 0;
@@ -191,8 +194,8 @@ class FanIn {
   Notebook& notebook_;
 };
 
-/// Sets loss_* and queue, queue_senders, timeout_s of a machine of which messages and duplex are known. `largest`: bytes of
-/// a message that is not too long to try.
+/// Sets loss_* and queue, queue_senders, timeout_s of a machine whose messages and duplex are known.
+/// `largest`: the largest message in bytes that does not take too long.
 inline void fit_fan_in(Lab& lab, int reps, Bytes largest, Machine& machine, Notebook& notebook) {
   FanIn(lab, reps, largest, machine, notebook).run();
 }

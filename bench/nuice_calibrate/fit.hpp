@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From times to a machine.
+// Fits a machine to measured times.
 //
-// The fit, step by step; each uses what the ones before have found. With t(n) the time of one message of n bytes in a
-// ping-pong, per message and repetition:
+// The steps of the fit; each uses the results of the steps before. t(n) is the time of one message of n bytes
+// in a ping-pong, per message and repetition:
 //
 //   send_overhead      rank 0's own time in a stream of empty-handed messages (8 bytes), executor async
 //   phase              what the same stream takes longer by executor phased
@@ -17,8 +17,8 @@
 //   queue, timeout     where k senders suddenly take much longer than that
 //   barrier            over log2 of the ranks
 //
-// Every number is the median over the repetitions of what each repetition gives; of overheads and latency, the lower
-// quartile.
+// Every number is the median over the repetitions of each repetition's value; for overheads and latency it is
+// the lower quartile.
 #pragma once
 
 #include <algorithm>
@@ -38,13 +38,13 @@ namespace nuice::calibrate {
 
 struct Settings {
   int reps = 15;
-  std::string topology;  ///< Of the machine; empty: a crossbar of all ranks.
+  std::string topology;  ///< The machine's topology; empty: a crossbar of all ranks.
 };
 
-/// Messages of a ping-pong.
+/// A size of messages in a ping-pong.
 struct Size {
   Bytes bytes;
-  double messages;  // one after the other
+  double messages;  // number of consecutive messages
   Series series;
 };
 
@@ -77,15 +77,16 @@ class Fit {
 
  private:
   static constexpr Bytes small = 8;
-  static constexpr int many = 64;                     // messages of a stream
-  static constexpr Bytes largest_message = 1U << 20;  // of the ping-pong
-  static constexpr double long_probe_s = 0.1;         // larger messages would take too long
-  static constexpr double half_duplex_from = 1.5;     // between 1 and 2
-  static constexpr double lasts = 1.03;               // two rates that differ by less are the same
-  static constexpr double falls = 1.1;    // one that falls by less in the long run is taken as it is
-  static constexpr double sending_s = 1;  // without a rest, at a time
+  static constexpr int many = 64;                     // number of messages in a stream
+  static constexpr Bytes largest_message = 1U << 20;  // largest message of the ping-pong
+  static constexpr double long_probe_s = 0.1;         // no larger messages once one takes this long
+  static constexpr double half_duplex_from = 1.5;     // threshold between 1 (full) and 2 (half)
+  static constexpr double lasts = 1.03;               // rates that differ by a smaller factor count as equal
+  static constexpr double falls = 1.1;                // a smaller long-run drop of the rate is ignored
+  static constexpr double sending_s = 1;              // seconds per run without pauses
   static constexpr int most_sendings = 5;
-  // What people exchange, checked with every rank. No larger one where one takes so long.
+  // Usual exchanges, with which the fit is checked on all ranks. The sizes stop when an exchange takes this
+  // long.
   static constexpr int partners = 8;
   static constexpr double slow_check_s = 0.5;
 
@@ -104,7 +105,7 @@ class Fit {
     const auto send = [&](std::size_t rep) { return first(async, rep) / many; };
     const auto phase = [&](std::size_t rep) { return std::max(0.0, first(phased, rep) / many - send(rep)); };
     const auto receive = [&](std::size_t rep) { return std::max(0.0, last(both, rep) / many - send(rep)); };
-    // In a ping-pong they come one after the other: together they take no longer than it does.
+    // In a ping-pong these times follow each other, so together they are at most its time.
     double left = undisturbed(reps_, [&](std::size_t rep) { return fixed(rep); }).value;
     const auto share = [&](const char* key, const auto& seconds) {
       Estimate part = undisturbed(reps_, seconds);
@@ -121,12 +122,12 @@ class Fit {
               undisturbed(reps_, [&](std::size_t rep) { return std::max(0.0, fixed(rep) - software); }));
   }
 
-  /// t(8) of a repetition.
+  /// Returns t(8) of a repetition.
   double fixed(std::size_t rep) const { return last(empty_, rep) / many; }
 
   void eager_limit() {
-    Bytes eager = 0;              // leaves early, if not 0
-    Bytes late = Bytes{1} << 23;  // does not
+    Bytes eager = 0;              // largest message known to leave early; 0: none
+    Bytes late = Bytes{1} << 23;  // smallest message known not to leave early
     if (lab_.leaves_early(late)) {
       notebook_.not_found("message", "eager_limit",
                           "messages of 8 MiB still leave before their receive is posted");
@@ -134,7 +135,7 @@ class Fit {
     }
     while (late - eager > std::max<Bytes>(1, eager / 64)) {
       const Bytes middle = eager + (late - eager) / 2;
-      // A disturbed rank may miss it, but never sees what is not so.
+      // A disturbed rank may miss that a message leaves early, but never reports it wrongly.
       (lab_.leaves_early(middle) || lab_.leaves_early(middle) ? eager : late) = middle;
     }
     machine_.eager_limit = eager;
@@ -160,7 +161,7 @@ class Fit {
               estimate(reps_, [&](std::size_t rep) { return line(rep, true).handshake_s; }));
   }
 
-  /// What a port carries in the end.
+  /// Measures the rate that a port sustains.
   void bytes_that_last() {
     constexpr int count = 4;
     const Size& alone = sizes_.back();
@@ -190,7 +191,7 @@ class Fit {
     double handshake_s;
   };
 
-  /// Least squares of ((t8 + h * late_i + b * n_i) / t_i - 1)^2; h is not negative.
+  /// Returns the line of least squares of ((t8 + h * late_i + b * n_i) / t_i - 1)^2; h is not negative.
   Line line(std::size_t rep, bool with_handshake) const {
     double nn = 0, nh = 0, hh = 0, ny = 0, hy = 0;
     for (const Size& size : sizes_) {
@@ -215,7 +216,7 @@ class Fit {
 
   // ---- ports
 
-  /// What bytes take in `series`, `count` phases of them, over what they take alone.
+  /// Returns the time of the bytes in `series`, which has `count` phases of them, over their time alone.
   Estimate byte_ratio(const Series& series, int count, const Size& alone) const {
     return estimate(reps_, [&](std::size_t rep) {
       const double before = fixed(rep) + (alone.bytes > machine_.eager_limit ? machine_.handshake_s : 0);
@@ -250,7 +251,7 @@ class Fit {
     sizes.push_back(ranks_);
     std::vector<std::vector<double>> times;
     for (const Rank size : sizes) times.push_back(lab_.barrier(size, reps_));
-    const auto level = [&](std::size_t rep) {  // least squares through what log2 of the ranks explains
+    const auto level = [&](std::size_t rep) {  // least squares against log2 of the ranks
       double xx = 0, x = 0, y = 0, xy = 0;
       for (std::size_t i = 0; i < sizes.size(); ++i) {
         const double levels = std::ceil(std::log2(sizes[i]));
@@ -262,7 +263,7 @@ class Fit {
       }
       const auto count = static_cast<double>(sizes.size());
       const double slope = count > 1 ? (count * xy - x * y) / (count * xx - x * x) : y / x;
-      return std::clamp(slope, 0.0, y / x);  // no barrier of one rank takes less than nothing
+      return std::clamp(slope, 0.0, y / x);  // a barrier of one rank cannot take negative time
     };
     machine_.barrier_level_s = found("processor", "barrier_level", "s", estimate(reps_, level));
     machine_.barrier_s = found("processor", "barrier", "s", estimate(reps_, [&](std::size_t rep) {
@@ -272,7 +273,7 @@ class Fit {
                                }));
   }
 
-  /// By how much the worst is off, either way.
+  /// Returns the largest relative error of the checks, in either direction.
   double worst_check() const {
     double worst = 1;
     for (const Check& check : checks_) {
@@ -282,7 +283,7 @@ class Fit {
     return worst;
   }
 
-  /// Exchanges that had no part in the fit, predicted and measured.
+  /// Predicts and measures exchanges that were not used in the fit.
   void check_against_exchanges() {
     for (const Bytes unit : {Bytes{64}, sizes_.back().bytes / 16}) {
       const CommMatrix matrix = random_density(ranks_, 0.7, {.unit_bytes = unit, .max_units = 4}, 1);
@@ -320,7 +321,7 @@ class Fit {
   std::vector<Size> sizes_;
 };
 
-/// Collective where the lab is. Requires two ranks.
+/// Calibrates a machine. Collective if the lab's functions are. Requires two ranks.
 inline Calibration calibrate(Lab& lab, const Settings& settings) { return Fit(lab, settings).run(); }
 
 }  // namespace nuice::calibrate

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What calibration asks of a machine. The real one is mpi_lab.hpp; tests put a simulated machine in its place and expect
-// to get its description back.
+// The measurements that calibration needs. mpi_lab.hpp measures the real machine; tests use a simulated
+// machine and expect its description back.
 #pragma once
 
 #include <array>
@@ -13,41 +13,41 @@
 
 namespace nuice::calibrate {
 
-/// An exchange that one of nuice's own executors carries out, as it is these whose times are to be predicted.
+/// An exchange by one of NUICE's own executors, because their times are to be predicted.
 struct Probe {
   CommMatrix matrix;
   Schedule schedule;
   std::string executor;
 };
 
-/// One repetition, in seconds from a common start.
+/// The times of one repetition, in seconds from a common start.
 struct Sample {
-  double last_s = 0;   ///< Until the last rank has finished.
-  double first_s = 0;  ///< Until rank 0 has.
+  double last_s = 0;   ///< The time until the last rank has finished.
+  double first_s = 0;  ///< The time until rank 0 has finished.
 };
 
 class Lab {
  public:
   virtual ~Lab() = default;
   virtual Rank num_ranks() const = 0;
-  /// At least 3 samples (1 if that is very slow), and `reps` unless that takes too long; the same on all ranks, as what is measured next
-  /// depends on them.
+  /// Runs a probe repeatedly. Returns `reps` samples, or fewer if that takes too long, but at least 3 (1 if
+  /// the probe is very slow). Their number is the same on all ranks, because later measurements depend on it.
   virtual std::vector<Sample> run(const Probe& probe, int reps) = 0;
-  /// One after the other, without a rest, for so long; at least 9.
+  /// Runs a probe without pauses for this time, at least 9 times.
   virtual std::vector<Sample> run_for(const Probe& probe, double seconds) = 0;
-  /// Whether a message of that many bytes leaves its sender before the receiver has posted a receive.
+  /// Returns whether a message of this size leaves its sender before the receiver has posted a receive.
   virtual bool leaves_early(Bytes bytes) = 0;
-  /// Seconds of a barrier of the first that many ranks.
+  /// Returns the seconds of a barrier of the first `ranks` ranks.
   virtual std::vector<double> barrier(Rank ranks, int reps) = 0;
-  /// Seconds per byte of a copy in memory.
+  /// Returns the seconds per byte of a copy in memory.
   virtual std::vector<double> copy(int reps) = 0;
 };
 
-// All probes are for `ranks` ranks; those not named are idle.
+// All probes below are for `ranks` ranks; ranks that take no part are idle.
 
 using Pairs = std::vector<std::pair<Rank, Rank>>;  // src, dst
 
-/// A matrix has one message for a pair; its pieces are the messages of a probe.
+/// Writes a probe. A matrix has one message per pair; its pieces are the probe's messages.
 class Writer {
  public:
   Writer(Rank ranks, const std::vector<Message>& entries, Bytes piece_bytes, const std::string& executor)
@@ -69,10 +69,10 @@ class Writer {
  private:
   Probe probe_;
   Bytes piece_bytes_;
-  std::vector<Bytes> next_;  // by message: where its next piece begins
+  std::vector<Bytes> next_;  // by message: the offset of its next piece
 };
 
-/// `count` phases, in each of which every pair sends.
+/// Returns `count` phases, in each of which every pair sends.
 inline Probe repeated(Rank ranks, const Pairs& pairs, Bytes bytes, int count, const std::string& executor) {
   std::vector<Message> entries;
   for (const auto& [src, dst] : pairs) entries.push_back({src, dst, bytes * count});
@@ -81,7 +81,7 @@ inline Probe repeated(Rank ranks, const Pairs& pairs, Bytes bytes, int count, co
   return writer.take();
 }
 
-/// 0 -> 1, 1 -> 0, 0 -> 1, ...: 2 * rounds messages, one after the other.
+/// Returns a ping-pong 0 -> 1, 1 -> 0, 0 -> 1, ... of 2 * rounds consecutive messages.
 inline Probe ping_pong(Rank ranks, Bytes bytes, int rounds) {
   Writer writer(ranks, {{0, 1, bytes * rounds}, {1, 0, bytes * rounds}}, bytes, "phased");
   for (int round = 0; round < rounds; ++round) {
@@ -91,24 +91,25 @@ inline Probe ping_pong(Rank ranks, Bytes bytes, int rounds) {
   return writer.take();
 }
 
-/// `count` messages 0 -> 1, a phase each.
+/// Returns `count` messages 0 -> 1, one per phase.
 inline Probe stream(Rank ranks, Bytes bytes, int count, const std::string& executor) {
   return repeated(ranks, {{0, 1}}, bytes, count, executor);
 }
 
-/// `count` times 0 -> 1 and 1 -> 0 in the same phase.
+/// Returns `count` phases with a message 0 -> 1 and a message 1 -> 0.
 inline Probe both_ways(Rank ranks, Bytes bytes, int count, const std::string& executor) {
   return repeated(ranks, {{0, 1}, {1, 0}}, bytes, count, executor);
 }
 
-/// `count` times each of the first `members` ranks to the next one, round in a ring, in the same phase.
+/// Returns `count` phases in which each of the first `members` ranks sends to the next one, around a ring.
 inline Probe ring(Rank ranks, Rank members, Bytes bytes, int count) {
   Pairs pairs;
   for (Rank rank = 0; rank < members; ++rank) pairs.emplace_back(rank, (rank + 1) % members);
   return repeated(ranks, pairs, bytes, count, "phased");
 }
 
-/// Ranks 1 .. senders to rank 0, all at once; `and_out`: rank 0 to each of them as well.
+/// Returns messages of ranks 1 .. senders to rank 0, all at once. `and_out`: rank 0 also sends to each of
+/// them.
 inline Probe fan_in(Rank ranks, Rank senders, Bytes bytes, bool and_out) {
   Pairs pairs;
   for (Rank rank = 1; rank <= senders; ++rank) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// nuice-calibrate: measures the machine that it runs on and writes its description.
+// nuice-calibrate: measures the machine on which it runs, and writes its description.
 //
 //   mpiexec -n N nuice-calibrate                     a few seconds; the machine file on stdout
 //   mpiexec -n N nuice-calibrate --save              where the planner's "auto" looks for it
@@ -47,7 +47,7 @@ void add_options(kit::App& app, Options& options) {
   kit::add_json(app, options.json);
 }
 
-/// Collective.
+/// Collective. Finds out where the ranks run.
 Place find_place(Rank ranks) {
   const kit::HostRanks near = kit::ranks_of_host();
   int hosts = near.own == 0 ? 1 : 0;
@@ -58,7 +58,7 @@ Place find_place(Rank ranks) {
   return {ranks, hosts, crowded != 0, library.substr(0, library.find(", package"))};
 }
 
-/// What can be known before anything is measured. Throws Error.
+/// Checks the options before anything is measured. Throws Error.
 void require_possible(const Options& options, Rank num_ranks, bool one_host) {
   if (num_ranks < 2) kit::refuse("messages need two ranks: use mpiexec -n 2 nuice-calibrate");
   if (const std::string& topology = options.settings.topology; !topology.empty()) {
@@ -69,7 +69,7 @@ void require_possible(const Options& options, Rank num_ranks, bool one_host) {
     throw Error(ErrorCode::io, "there is no home directory to save the machine in: use -o FILE");
 }
 
-/// On rank 0.
+/// Writes the result on rank 0.
 void deliver(const Options& options, const Calibration& calibration, const Place& place) {
   const std::vector<MachineNote> remarks = notes(calibration, place);
   if (options.json) kit::print(json_lines(calibration, place));
@@ -88,7 +88,7 @@ void deliver(const Options& options, const Calibration& calibration, const Place
 int run(const Options& options) {
   MpiLab lab(options.patience_s);
   const Place place = find_place(lab.num_ranks());
-  mpi::all_or_none(MPI_COMM_WORLD,  // homes may differ
+  mpi::all_or_none(MPI_COMM_WORLD,  // home directories may differ
                    [&] { require_possible(options, lab.num_ranks(), place.hosts == 1); });
   if (place.crowded)
     kit::note(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The machine that the program runs on.
+// Measures the machine on which the program runs.
 #pragma once
 
 #include <mpi.h>
@@ -22,7 +22,7 @@ inline Sample time_once(mpi::Exchange& exchange) {
   return {mpi::max_over_ranks(elapsed_s), mpi::max_over_ranks(mpi::world_rank() == 0 ? elapsed_s : 0)};
 }
 
-/// Memory for all messages of this rank, written once so that its pages are there.
+/// Memory for all messages of this rank. It is written once, so that its pages are allocated.
 class Buffers {
  public:
   explicit Buffers(const mpi::Plan& plan) {
@@ -43,13 +43,13 @@ class Buffers {
 };
 
 inline constexpr int least_samples = 3;
-inline constexpr double very_slow_s = 0.5;  // one sample is enough of what takes longer
-inline constexpr double waiting_s = 0.01;   // for a message to leave that no rank receives yet
+inline constexpr double very_slow_s = 0.5;  // slower probes get only one sample
+inline constexpr double waiting_s = 0.01;   // time for an unreceived message to leave
 
-/// Repeats step(), which gives seconds, until there are `reps` or patience ends.
+/// Repeats step(), which returns seconds, until there are `reps` samples or its time is used up.
 template <typename Step>
 auto repeat(int reps, double patience_s, int least_reps, Step&& step, auto&& seconds_of) {
-  const double first_s = seconds_of(step());  // pays for connections and pages
+  const double first_s = seconds_of(step());  // includes connections and page faults
   const int least = first_s > very_slow_s && least_reps == least_samples ? 1 : least_reps;
   std::vector<decltype(step())> samples;
   double elapsed_s = 0;
@@ -72,10 +72,10 @@ inline std::vector<Sample> repeated(const Probe& probe, int reps, double patienc
       [](const Sample& sample) { return sample.last_s; });
 }
 
-/// All member functions are collective over MPI_COMM_WORLD.
+/// The lab on MPI. All member functions are collective over MPI_COMM_WORLD.
 class MpiLab : public Lab {
  public:
-  /// A probe is repeated until it has taken `patience_s`.
+  /// A probe is repeated for at most `patience_s`.
   explicit MpiLab(double patience_s) : patience_s_(patience_s) {}
 
   Rank num_ranks() const override { return mpi::world_size(); }
@@ -90,7 +90,7 @@ class MpiLab : public Lab {
     return repeated(probe, many, seconds, least);
   }
 
-  /// Rank 0 sends and waits for a while; only then rank 1 is told to receive.
+  /// Rank 0 sends and waits for a while. Only then is rank 1 told to receive.
   bool leaves_early(Bytes bytes) override {
     constexpr int data_tag = 1;
     constexpr int go_tag = 2;
@@ -104,7 +104,7 @@ class MpiLab : public Lab {
       MPI_Isend(buffer.data(), count, MPI_BYTE, 1, data_tag, MPI_COMM_WORLD, &request);
       int done = 0;
       const double begin_s = MPI_Wtime();
-      // Looked at often enough even if this rank loses its core meanwhile.
+      // The request is tested often enough even if this rank loses its core meanwhile.
       for (int looks = 0; done == 0 && (looks < 1000 || MPI_Wtime() - begin_s < waiting_s); ++looks)
         MPI_Test(&request, &done, MPI_STATUS_IGNORE);
       left = done;
@@ -147,7 +147,7 @@ class MpiLab : public Lab {
         [&] {
           const double begin_s = MPI_Wtime();
           std::memcpy(to.data(), from.data(), bytes);
-          from[0] = to[bytes - 1];  // the copy is needed
+          from[0] = to[bytes - 1];  // keeps the compiler from removing the copy
           return mpi::max_over_ranks((MPI_Wtime() - begin_s) / static_cast<double>(bytes));
         },
         [](double seconds) { return seconds * static_cast<double>(bytes); });

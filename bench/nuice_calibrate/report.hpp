@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What was found, as comments of the machine file, as lines for people and as JSON lines.
+// Reports the findings as comments of the machine file, as lines for people and as JSON lines.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,11 +13,11 @@
 
 namespace nuice::calibrate {
 
-/// Where it was measured.
+/// The place of the measurement.
 struct Place {
   Rank ranks = 0;
   int hosts = 0;
-  bool crowded = false;  ///< A host has more ranks than cores.
+  bool crowded = false;  ///< Whether a host has more ranks than cores.
   std::string mpi_library;
 };
 
@@ -27,7 +27,7 @@ using kit::quantity;
 inline std::string spread(const Finding& finding) {
   const Estimate& e = finding.estimate;
   if (e.repetitions == 0) return finding.remark;
-  // A rate is the larger the smaller its time per byte is.
+  // A rate is the inverse of the time per byte.
   const bool is_rate = finding.unit == "s/B";
   const std::string text =
       e.repetitions == 1
@@ -50,8 +50,9 @@ inline Json place_json(const Place& place) {
           {"mpi_library", place.mpi_library}};
 }
 
-/// Spread and repetitions of every number; what was not measured, and why; at the top where it was measured and how well
-/// the machine predicts what had no part in the fit.
+/// Returns notes for the machine file: at the top the place of the measurement, and how well the machine
+/// predicts exchanges outside the fit; then the spread and repetitions of every number, and for missing
+/// numbers the reason.
 inline std::vector<MachineNote> notes(const Calibration& calibration, const Place& place) {
   std::vector<MachineNote> all;
   const auto say = [&](std::string text) { all.push_back({{}, {}, std::move(text)}); };
@@ -69,7 +70,7 @@ inline std::vector<MachineNote> notes(const Calibration& calibration, const Plac
   return all;
 }
 
-/// One object per finding, then one per check.
+/// Returns one object per finding, then one per check.
 inline std::string json_lines(const Calibration& calibration, const Place& place) {
   std::string lines;
   const auto add = [&](Json line) {

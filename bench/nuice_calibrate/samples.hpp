@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Repetitions, and what is noted of them.
+// Samples of repetitions, and the findings from them.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 
 namespace nuice::calibrate {
 
-/// Of a number over the repetitions: the middle one, and where the middle half of them lies.
+/// An estimate over the repetitions: the median, and the range of the middle half.
 struct Estimate {
   double value = 0;
   double low = 0;
@@ -26,7 +26,8 @@ struct Estimate {
   int repetitions = 0;
 };
 
-/// A key of the machine file, what was found for it, and how. Nothing for what could not be measured.
+/// A key of the machine file, the value found for it, and how it was measured. The value is missing if it
+/// could not be measured.
 struct Finding {
   std::string section;
   std::string key;
@@ -35,7 +36,7 @@ struct Finding {
   std::string remark = {};
 };
 
-/// An exchange that took no part in the fit.
+/// An exchange that was not used in the fit.
 struct Check {
   std::string name;
   double predicted_s = 0;
@@ -50,13 +51,13 @@ struct Calibration {
 
 using Series = std::vector<Sample>;
 
-/// Of a repetition; where a series is shorter, it begins again.
+/// Returns the sample of a repetition. A shorter series starts again from its beginning.
 inline const Sample& sample(const Series& series, std::size_t rep) { return series[rep % series.size()]; }
 inline double last(const Series& series, std::size_t rep) { return sample(series, rep).last_s; }
 inline double first(const Series& series, std::size_t rep) { return sample(series, rep).first_s; }
 
-/// The value with four digits in the unit that a machine file would have it in, as more mean nothing: what
-/// machine_text() writes of it is as short.
+/// Returns the value rounded to four digits in the unit of the machine file, because more digits mean
+/// nothing. machine_text() then writes it as short.
 inline double rounded(double value, std::string_view unit) {
   if (!(value > 0) || !std::isfinite(value) || unit == "B") return value;
   const auto four_digits = [](double x) { return std::strtod(fmt::format("{:.3e}", x).c_str(), nullptr); };
@@ -71,10 +72,10 @@ inline double rounded(double value, std::string_view unit) {
   return four_digits(value);
 }
 
-/// What has been found, in the order of finding.
+/// The findings in the order in which they were made.
 class Notebook {
  public:
-  /// Returns the value as it goes into the machine: rounded.
+  /// Notes a finding. Returns the rounded value, as it is written to the machine file.
   double found(const std::string& section, const std::string& key, const std::string& unit,
                const Estimate& what, const std::string& remark = {}) {
     findings_.push_back({section, key, unit, what, remark});
@@ -99,7 +100,7 @@ inline double median_last(const Series& series) {
   return kit::median(times);
 }
 
-/// The median of value(repetition), and its spread.
+/// Returns the median of value(repetition), and its spread.
 inline Estimate estimate(int reps, const std::function<double(std::size_t)>& value) {
   std::vector<double> values;
   for (int rep = 0; rep < reps; ++rep) values.push_back(value(static_cast<std::size_t>(rep)));
@@ -108,8 +109,8 @@ inline Estimate estimate(int reps, const std::function<double(std::size_t)>& val
   return {kit::median(values), values[quarter], values[values.size() - 1 - quarter], reps};
 }
 
-/// The lower quartile instead, for times that are so short that the rest of the system disturbs many of them, and only ever
-/// makes them longer.
+/// Returns the lower quartile instead, for times so short that the rest of the system disturbs many samples;
+/// disturbances only increase times.
 inline Estimate undisturbed(int reps, const std::function<double(std::size_t)>& value) {
   Estimate result = estimate(reps, value);
   result.value = result.low;

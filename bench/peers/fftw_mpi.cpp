@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FFTW's own distributed transform, for bench/run.py peers: the same numbers as nuice-fft2d, the result distributed by
-// columns as there (FFTW_MPI_TRANSPOSED_OUT).
+// FFTW's own distributed transform, for bench/run.py peers. The numbers are those of nuice-fft2d, and the
+// result is also distributed by columns (FFTW_MPI_TRANSPOSED_OUT).
 //
 //   mpiexec -n N fftw_mpi ROWS COLUMNS INPUT OUTPUT REPS
 //
@@ -22,7 +22,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// This rank's rows out of the file.
+/// Reads this rank's rows from the file.
 std::vector<Complex> read_rows(const std::string& path, std::ptrdiff_t begin, std::ptrdiff_t count,
                                std::ptrdiff_t columns) {
   std::vector<Complex> rows(static_cast<std::size_t>(count * columns));
@@ -33,7 +33,7 @@ std::vector<Complex> read_rows(const std::string& path, std::ptrdiff_t begin, st
   return rows;
 }
 
-/// Ranks write one after the other: column c of the result into its places in the file.
+/// Writes column c of the result into its places in the file; ranks write one after the other.
 void write_columns(const std::string& path, const fftw_complex* columns, std::ptrdiff_t begin,
                    std::ptrdiff_t count, std::ptrdiff_t num_rows, std::ptrdiff_t num_columns) {
   in_turn([&] {

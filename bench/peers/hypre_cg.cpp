@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hypre's conjugate gradients, for bench/run.py peers: the same matrix, the same rows on each rank as nuice-cg, b all ones, x = 0 at
-// first, no preconditioner, until |r| <= rtol |b|.
+// hypre's conjugate gradients, for bench/run.py peers. Matrix and distribution of rows are those of nuice-cg.
+// b is all ones, x = 0 at first, without preconditioner, until |r| <= rtol |b|.
 //
 //   mpiexec -n N hypre_cg MATRIX ROWS_FILE SOLUTION RTOL REPS
 //
-// MATRIX is in PETSc's binary form, ROWS_FILE has the number of rows of each rank. Writes x, one number a line. Prints one JSON
-// object: iterations, median seconds of a solution, and of the exchange of ghosts alone.
+// MATRIX is in PETSc's binary form; ROWS_FILE has the number of rows of each rank. Writes x, one number per
+// line. Prints one JSON object: iterations, the median seconds of a solution, and those of the exchange of
+// ghosts alone.
 #include <HYPRE.h>
 #include <HYPRE_IJ_mv.h>
 #include <HYPRE_parcsr_ls.h>
@@ -48,10 +49,10 @@ std::vector<double> read_doubles(std::ifstream& in, std::size_t count) {
   return values;
 }
 
-/// Every rank reads all of it and keeps its rows, first to last - 1.
+/// Reads the whole matrix on every rank, which keeps its rows, first to last - 1.
 HYPRE_IJMatrix load(const char* path, int first, int last) {
   std::ifstream in(path, std::ios::binary);
-  const std::vector<int> head = read_ints(in, 4);  // what it is, rows, columns, nonzeros
+  const std::vector<int> head = read_ints(in, 4);  // kind, rows, columns, nonzeros
   std::vector<int> lengths = read_ints(in, static_cast<std::size_t>(head[1]));
   std::vector<int> columns = read_ints(in, static_cast<std::size_t>(head[3]));
   const std::vector<double> values = read_doubles(in, static_cast<std::size_t>(head[3]));
@@ -91,7 +92,7 @@ struct Vector {
   }
 };
 
-/// What hypre does in every product.
+/// The exchange of ghosts that hypre makes in every product.
 class Ghosts {
  public:
   Ghosts(hypre_ParCSRMatrix* matrix, double* x) : x_(x) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A vector spread over the ranks, as a file with a number a line.
+// Writes a distributed vector to a file with one number per line.
 #pragma once
 
 #include <cstdio>

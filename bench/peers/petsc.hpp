@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the programs that use PETSc share.
+// Functions that the programs with PETSc share.
 #pragma once
 
 #include <petscksp.h>
 
-/// Gives up on all ranks where PETSc reports an error.
+/// Aborts all ranks if PETSc reports an error.
 inline void must(PetscErrorCode code) { PetscCallAbort(PETSC_COMM_WORLD, code); }
 
-/// KSPCG, until the residual is `rtol` of what it was; `preconditioner` is the solver's, of the kind asked for.
+/// Makes a KSPCG that runs until the residual is `rtol` times the first one. `preconditioner` becomes the
+/// solver's preconditioner, of the given kind.
 inline KSP make_conjugate_gradients(Mat matrix, PCType kind, double rtol, PC& preconditioner) {
   KSP solver;
   must(KSPCreate(PETSC_COMM_WORLD, &solver));

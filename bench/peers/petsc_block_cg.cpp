@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Conjugate gradients with Jacobi on a 3-D Poisson problem with several right-hand sides at once, so that halos are large, with
-// PetscSF of several types, for bench/run.py petsc_sf.
+// Conjugate gradients with Jacobi on a 3-D Poisson problem with PetscSF of several types, for bench/run.py
+// petsc_sf. Several right-hand sides at once make the halos large.
 //
 //   mpiexec -n N petsc_block_cg POINTS SIDES RTOL REPS TYPE ...
 //
-// POINTS a direction of the grid, SIDES right-hand sides. The solutions of all types are timed alternately. Prints one JSON object per
-// type: iterations, the median seconds of a solution, its ratio to that of the first type in the same turn (median), what is spent
-// in exchanges and in reductions (PETSc's own log; mean over the ranks, median over the solutions), and by how much the solution
-// differs from that of the first type.
+// POINTS: points of the grid in each direction. SIDES: number of right-hand sides. The solutions of all types
+// are timed alternately. Prints one JSON object per type: iterations, the median seconds of a solution, its
+// median ratio to the first type's in the same round, the seconds of exchanges and reductions (PETSc's own
+// log; mean over the ranks, median over the solutions), and the difference of the solution from the first
+// type's.
 #include <petscdmda.h>
 
 #include <cstdlib>
@@ -19,15 +20,15 @@
 #include "nuice/mpi/agree.hpp"
 #include "petsc.hpp"
 
-/// The numbers of its log's events, which PETSc exports; it does not find all of them by name.
+/// The numbers of PETSc's log events, which PETSc exports; not all can be found by name.
 PETSC_EXTERN PetscLogEvent VEC_ScatterBegin, VEC_ScatterEnd, VEC_TDot, VEC_Norm;
 
 namespace {
 
-constexpr PetscInt num_warm =
-    160;  // exchanges after which nuice knows whether basic is faster, and is out of its way if it is
+// Exchanges after which type nuice has compared itself with basic, and uses basic if that is faster.
+constexpr PetscInt num_warm = 160;
 
-/// The seven-point Laplacian on a grid in boxes.
+/// Returns the seven-point Laplacian on a grid that is divided into boxes.
 Mat laplacian(PetscInt points) {
   DM grid;
   Mat matrix;
@@ -59,14 +60,14 @@ Mat laplacian(PetscInt points) {
   return matrix;
 }
 
-/// Jacobi: the diagonal is 6 everywhere, and a MAIJ does not give it.
+/// Applies Jacobi: the diagonal is 6 everywhere, and a MAIJ does not return it.
 PetscErrorCode divide_by_diagonal(PC, Vec x, Vec y) {
   PetscFunctionBegin;
   PetscCall(VecAXPBY(y, 1.0 / 6, 0, x));
   PetscFunctionReturn(0);
 }
 
-/// What PETSc has logged of this rank until now, in seconds.
+/// Returns the seconds that PETSc has logged on this rank so far.
 double logged_s(const std::vector<PetscLogEvent>& events) {
   double sum_s = 0;
   for (const PetscLogEvent event : events) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PETSc's conjugate gradients, for bench/run.py peers: the same matrix, the same rows on each rank as nuice-cg, b all
-// ones, x = 0 at first, no preconditioner, until |r| <= rtol |b|.
+// PETSc's conjugate gradients, for bench/run.py peers. Matrix and distribution of rows are those of nuice-cg.
+// b is all ones, x = 0 at first, without preconditioner, until |r| <= rtol |b|.
 //
 //   mpiexec -n N petsc_cg MATRIX ROWS_FILE SOLUTION RTOL REPS
 //
-// MATRIX is in PETSc's binary form, ROWS_FILE has the number of rows of each rank. Writes x, one number a line. Prints
-// one JSON object: iterations, median seconds of a solution, and of the exchange of ghosts alone.
+// MATRIX is in PETSc's binary form; ROWS_FILE has the number of rows of each rank. Writes x, one number per
+// line. Prints one JSON object: iterations, the median seconds of a solution, and those of the exchange of
+// ghosts alone.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -29,10 +30,10 @@ Mat load(const std::string& path, PetscInt num_rows) {
   return matrix;
 }
 
-/// Like the one that the product makes for itself.
+/// Makes a scatter like that of the matrix product.
 VecScatter scatter_of(Mat matrix, Vec x, Vec& ghosts) {
   Mat diagonal, rest;
-  const PetscInt* columns;  // of the rest, global
+  const PetscInt* columns;  // global columns of the off-diagonal part
   PetscInt count;
   IS needed;
   VecScatter scatter;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PetscSF on the pattern of a communication matrix, for bench/run.py peers and bench/run.py petsc_sf: every message is a run of roots that
-// become leaves at its receiver, by PetscSFBcast.
+// PetscSF on the pattern of a communication matrix, for bench/run.py peers and bench/run.py petsc_sf. Every
+// message is a sequence of roots that become leaves at its receiver, by PetscSFBcast.
 //
 //   mpiexec -n N petsc_sf PATTERN REPS [TYPE ...]
 //
-// PATTERN has one line "src dst words" per message, sorted by src and dst; a word has 8 bytes. TYPE: of PetscSF, basic where
-// none is named; all are timed alternately, each timed exchange after an untimed one by the same type; REPS turns, and of short
-// exchanges enough more that they show what the load of the machine would hide. Prints one JSON object per type: the median and 95th
-// percentile of the seconds of an exchange, the median of its ratios to that of the first type in the same turn, and what setting up
-// took in addition.
+// PATTERN has one line "src dst words" per message, sorted by src and dst; a word has 8 bytes. TYPE: types of
+// PetscSF, basic if none is named. All types are timed alternately in REPS rounds; each timed exchange
+// follows an untimed one of the same type. Short exchanges get more rounds, because the machine's load would
+// hide their differences. Prints one JSON object per type: the median and 95th percentile of the seconds of
+// an exchange, the median of its ratios to the first type's in the same round, and the additional time of
+// setting up.
 #include <petscsf.h>
 
 #include <algorithm>
@@ -25,14 +26,14 @@
 
 namespace {
 
-constexpr int num_first = 4;  // exchanges that may set up something
-constexpr int num_warm =
-    36;  // more until a type has found its pace, and nuice whether basic is faster where that is clear
-constexpr int num_to_be_sure = 64;  // still more for that where it is not, if they take less than max_s
+constexpr int num_first = 4;  // exchanges that may include set-up
+// Further exchanges until windows are set, and until type nuice has chosen if the choice is clear.
+constexpr int num_warm = 36;
+constexpr int num_to_be_sure = 64;  // further exchanges if it is not, unless they take max_s
 constexpr double max_s = 10;
 constexpr int num_turns_short = 500;  // likewise
 
-/// What a word of a message carries: which rank sends which of its words.
+/// Returns the value of a word of a message, which identifies sender and position.
 double word(int src, PetscInt at) { return 1e7 * src + static_cast<double>(at); }
 
 struct Graph {
@@ -81,13 +82,14 @@ class Forest {
     must(PetscSFBcastEnd(forest_, MPI_DOUBLE, roots_.data(), leaves_.data(), MPI_REPLACE));
   }
 
-  /// Of that many exchanges, their mean on the slowest rank.
+  /// Times this many exchanges, and stores their mean on the slowest rank.
   void time(int batch) {
     exchange();
     seconds_.push_back(nuice::kit::time_batch([this] { exchange(); }, batch));
   }
 
-  /// How many exchanges take about a millisecond, of short ones a few at least: one alone shows the load of the machine.
+  /// Returns the number of exchanges that take about a millisecond. Short exchanges are timed several at
+  /// once, because a single one shows the machine's load.
   int batch() {
     const double one_s = nuice::kit::time_batch([this] { exchange(); }, 5);
     return one_s > 30e-3 ? 1 : std::clamp(static_cast<int>(1e-3 / one_s), 4, 1000);
@@ -117,7 +119,8 @@ class Forest {
   double set_up_s_ = 0;
 };
 
-/// MPI connects ranks when they first send each other something: that is not a type's set-up.
+/// Sends a message between all ranks, because MPI connects ranks at their first message: connecting is not
+/// part of a type's set-up.
 void connect() {
   const auto size = static_cast<std::size_t>(nuice::mpi::world_size());
   std::vector<double> from(size * 1024), to(size * 1024);
@@ -132,7 +135,7 @@ void run(int argc, char** argv) {
   for (int i = 0; i < 2; ++i) connect();
   std::vector<std::unique_ptr<Forest>> forests;
   for (const std::string& type : types) forests.push_back(std::make_unique<Forest>(graph, type));
-  int batch = 1;  // the same for all
+  int batch = 1;  // the same for all types
   for (const auto& forest : forests) batch = std::max(batch, forest->batch());
   const auto turn = [&](int, std::size_t i) { forests[i]->time(batch); };
   const double begin_s = MPI_Wtime();

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Planning with thousands of ranks, each with a few partners: memory per rank, and what it takes. For SimGrid's SMPI, in which all
-// ranks are one process (`bench/run.py plan_scale` builds and runs it); any MPI will do for fewer.
+// Measures planning with thousands of ranks that have a few partners each: memory per rank and time. It is
+// made for SimGrid's SMPI, in which all ranks are one process (`bench/run.py plan_scale` builds and runs it);
+// any MPI will do for fewer ranks.
 //
 //   smpirun -np 4096 ... plan_scale everywhere PARTNERS
 //   smpirun -np 4096 ... plan_scale gather|count|consensus PARTNERS      only learning the sources, by that method
 //   smpirun -np 1    ... plan_scale local PARTNERS RANKS       what one rank computes for all, by the clock of this machine
 //
-// With plan_scale_memory.cpp preloaded every allocation is charged to the rank that makes it, so a rank's peak is its own
-// although all are one process; and what the program and nuice, linked into it, allocate is told from what SMPI does.
+// With plan_scale_memory.cpp preloaded, every allocation is charged to the rank that makes it, so each rank
+// has its own peak although all are one process. Allocations of the program and of NUICE, which is linked
+// into it, are counted apart from SMPI's.
 #include <mpi.h>
 
 #include <algorithm>
@@ -23,11 +25,11 @@
 #include "nuice/mpi/plan.hpp"
 #include "nuice/nuice.hpp"
 
-/// From plan_scale_memory.cpp, which is preloaded; without it nothing is counted.
+/// Defined by plan_scale_memory.cpp, which is preloaded; without it nothing is counted.
 extern "C" long long* nuice_account()
-    __attribute__((weak));  // this rank's bytes: now, most so far; the program's own likewise
+    __attribute__((weak));  // this rank's bytes: now and at most; then the program's own
 
-/// SMPI 3.32 declares it and ends the program. A blocking one will do where no rank dies.
+/// SMPI 3.32 declares this function, but it ends the program. A blocking duplicate will do if no rank dies.
 extern "C" int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* made, MPI_Request* request) {
   *request = MPI_REQUEST_NULL;
   return MPI_Comm_dup(comm, made);
@@ -35,12 +37,12 @@ extern "C" int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* made, MPI_Request* request
 
 namespace {
 
-/// Partners at distances 1, 62, 123 ... modulo n - 1, so as many for every rank and far from each other.
+/// Returns partners at distances 1, 62, 123 ... modulo n - 1: equally many for every rank, and far from each
+/// other.
 std::vector<nuice::Partner> row(int rank, int num_ranks, int partners) {
   std::vector<nuice::Partner> destinations;
   for (int k = 0; k < std::min(partners, num_ranks - 1); ++k) {
-    const int distance =
-        1 + (61 * k) % (num_ranks - 1);  // 61 is prime and no factor of the n - 1 that are used
+    const int distance = 1 + (61 * k) % (num_ranks - 1);  // 61 is prime and does not divide the n - 1 in use
     destinations.push_back({(rank + distance) % num_ranks, 1000 + (rank * 31 + k * 7) % 5000});
   }
   return destinations;
@@ -57,12 +59,12 @@ Outcome act(const std::string& what, const std::vector<nuice::Partner>& destinat
   return {plan.table().entries.size(), plan.info().num_phases};
 }
 
-/// The number in that place of the command line.
+/// Returns the number at this position of the command line.
 int number(int argc, char* const* argv, int at, int otherwise) {
   return argc > at ? static_cast<int>(std::strtol(argv[at], nullptr, 10)) : otherwise;
 }
 
-/// Matrix, schedule, check and slices, without the ranks that bring and take them.
+/// Times matrix, schedule, check and slices without communication.
 void time_local_part(int num_ranks, int partners) {
   std::vector<nuice::Message> entries;
   for (int rank = 0; rank < num_ranks; ++rank)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// To be preloaded into smpirun's simulation: operator new and delete that keep an account for every simulated rank, and in it
-// one of what is asked for by code of the program itself, nuice included, not by the libraries that it uses.
+// Preloaded into smpirun's simulation: operator new and delete that keep an account for every simulated rank.
+// A second account counts allocations by code of the program itself, including NUICE, without the libraries
+// that it uses.
 #include <link.h>
 #include <simgrid/actor.h>
 
@@ -12,10 +13,11 @@
 namespace {
 
 constexpr long max_ranks = 1 << 16;
-/// Bytes now and the most so far, of all and of the program's own. The last one: of what is not a rank.
+/// Bytes now and at most, of all code and of the program's own. The last account is for code outside the
+/// ranks.
 long long accounts[max_ranks + 1][4];
 
-bool has_begun = false;  // the simulation: there are ranks
+bool has_begun = false;  // whether the simulation has begun and there are ranks
 
 long owner() {
   if (!has_begun) return max_ranks;
@@ -29,14 +31,14 @@ struct alignas(std::max_align_t) Tag {
   bool is_own;
 };
 
-/// Of some code, and then where the file that it comes from lies in memory.
+/// At first the address of some code, then the address range of the file from which that code was loaded.
 struct Range {
   std::uintptr_t begin;
   std::uintptr_t end;
   bool holds(std::uintptr_t at) const { return at >= begin && at < end; }
 };
 
-Range program{0, 0};  // loaded by smpirun, which is another
+Range program{0, 0};  // the simulated program, which smpirun loads
 
 int find_file_of(dl_phdr_info* info, std::size_t, void* code) {
   auto* const range = static_cast<Range*>(code);

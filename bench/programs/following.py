@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plans for a matrix of which some messages get other partners, again and again: followed, and planned again.
+"""Plans for a matrix some of whose messages repeatedly get other partners: followed, and planned again.
 
 usage: mpiexec -n N python3 following.py DEGREE SHARE ROUNDS
 
-Prints a JSON object: seconds of the slowest rank by round, of Plan.follow(), of a new plan in pairs and of
-one with a gather; and how many of how many messages stayed where they were.
+Prints a JSON object: per round the seconds of the slowest rank for Plan.follow(), for a new plan made in
+pairs and for one made with a gather; and the number of messages that kept their place, with the number of
+all messages.
 """
 
 import json
@@ -25,7 +26,7 @@ draw = random.Random(1)  # the same on all ranks
 
 
 def all_rows() -> list[set[int]]:
-    """Every rank sends `degree` messages and receives as many."""
+    """Returns rows in which every rank sends and receives `degree` messages."""
     order = list(range(comm.size))
     draw.shuffle(order)
     place = {rank: at for at, rank in enumerate(order)}
@@ -34,7 +35,8 @@ def all_rows() -> list[set[int]]:
 
 
 def change(rows: list[set[int]], count: int) -> None:
-    """That many messages get other partners, two by two, so that all ranks keep their numbers of messages."""
+    """Gives this many messages other partners, two by two, so that all ranks keep their numbers of
+    messages."""
     changed = tries = 0
     while changed < count:
         tries += 1

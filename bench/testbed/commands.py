@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The commands that networks are made with."""
+"""The commands that make networks."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ def limit(namespace: str, device: str, rate: str, queue: str) -> None:
 
 
 def packets_as_on_the_wire(namespace: str, device: str) -> None:
-    """Without this a veth pair carries 64 KiB at once, and a queue of 32 KiB would drop every one."""
+    """Turns offloads off: a veth pair would carry 64 KiB at once, and a queue of 32 KiB would drop every
+    such packet."""
     output(
         "ip", "netns", "exec", namespace, "ethtool", "-K", device, "tso", "off", "gso", "off", "gro", "off"
     )
 
 
 def send_again_after(namespace: str, device: str, subnet: str, least: str) -> None:
-    """TCP's shortest timeout on a route; the kernel's own is 200 ms."""
+    """Sets TCP's shortest timeout on a route; the kernel's default is 200 ms."""
     output("ip", "-n", namespace, "route", "change", subnet, "dev", device, "rto_min", least)

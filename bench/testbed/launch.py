@@ -22,7 +22,8 @@ class Launcher:
 
 
 def find_launcher(wanted: str) -> Launcher:
-    """wanted: a path or name of mpiexec; empty: the mpiexec next to this command, or of PATH."""
+    """Finds the launcher. wanted: a path or name of mpiexec; empty: the mpiexec next to this command, or on
+    PATH."""
     path = shutil.which(wanted or "mpiexec")
     if path is None:
         raise TestbedError(f"{wanted or 'mpiexec'}: not found")
@@ -38,7 +39,8 @@ def find_launcher(wanted: str) -> Launcher:
 
 
 def command(launcher: Launcher, network: Network, num_ranks: int, program: list[str]) -> list[str]:
-    """Ranks go round the hosts in blocks: host 1 has the first ranks_per_host, and so on."""
+    """Returns the command. Ranks are placed on hosts in blocks: host 1 has the first ranks_per_host ranks,
+    and so on."""
     settings = network.settings
     per_host = settings.ranks_per_host
     if not 1 <= num_ranks <= settings.hosts * per_host:
@@ -52,7 +54,7 @@ def command(launcher: Launcher, network: Network, num_ranks: int, program: list[
 
 
 def environment(launcher: Launcher, network: Network, run: str) -> dict[str, str]:
-    """run: what its processes are known by (owned.kill)."""
+    """Returns the environment. run: the mark by which owned.kill finds the run's processes."""
     scratch = network.state / f"tmp-{run}"
     scratch.mkdir(exist_ok=True)
     # Last, so that the user's own programs are found first.
@@ -73,7 +75,7 @@ def _openmpi5(path: str, network: Network, hosts: str, num_ranks: int) -> list[s
     agent = str(network.state / "agent")
     return [
         *(path, "--prtemca", "plm_ssh_agent", agent, "--prtemca", "plm_ssh_no_tree_spawn", "1"),
-        # Also where the user's settings ask for another mapping.
+        # Overrides another mapping in the user's settings.
         *("--map-by", f"ppr:{network.settings.ranks_per_host}:node:oversubscribe"),
         *_openmpi_tcp("sm", network),
         *("-H", hosts, "-np", str(num_ranks)),
@@ -81,8 +83,8 @@ def _openmpi5(path: str, network: Network, hosts: str, num_ranks: int) -> list[s
 
 
 def _openmpi_tcp(shared_memory: str, network: Network) -> list[str]:
-    """TCP between hosts, over all their ports; shared_memory: the component for ranks of one, which is named
-    again in Open MPI 5."""
+    """Selects TCP between hosts over all their ports. shared_memory: the component for ranks of one host,
+    which has another name in Open MPI 5."""
     subnets = ",".join(map(network.subnet, network.ports))
     btl = f"tcp,self,{shared_memory}"
     words = ["--mca", "pml", "ob1", "--mca", "btl", btl, "--mca", "btl_tcp_if_include", subnets]
@@ -92,8 +94,8 @@ def _openmpi_tcp(shared_memory: str, network: Network) -> list[str]:
 def _mpich(path: str, network: Network, hosts: str, num_ranks: int) -> list[str]:
     return [
         *(path, "-launcher", "ssh", "-launcher-exec", str(network.state / "agent"), "-iface", "br0"),
-        *("-genv", "FI_PROVIDER", "tcp", "-genv", "FI_TCP_IFACE", "eth0"),  # which takes one port only
-        # MPICH on UCX would find that all "hosts" share their memory, and leave the network alone.
+        *("-genv", "FI_PROVIDER", "tcp", "-genv", "FI_TCP_IFACE", "eth0"),  # one port only
+        # MPICH on UCX would notice that all "hosts" share memory, and would not use the network.
         *(
             "-genv",
             "UCX_TLS",

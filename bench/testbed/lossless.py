@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A fabric that drops nothing, and blocks: switches in user space between the hosts' ports.
+"""A lossless fabric whose packets block each other: switches in user space between the hosts' ports.
 
     switches   one process nuice-fabric (bench/lossless) in the namespace of the switch
     host i     its eth0 is a TAP whose other end that process holds: it goes with the process
     launcher   so is br0, in the switch's namespace; what it sends is not shaped
 
-All TAPs have one Ethernet address and no ARP, so packets are for the host that has the IP address. TCP's
-packets leave the host's queue at the port's rate, as above a real card; those of class 1:6, of the peer that
-behaves as RDMA does, go to the card's own queues at once.
+All TAPs have the same Ethernet address and no ARP, so packets are for the host with the IP address. TCP's
+packets leave the host's queue at the port's rate, as above a real card. Packets of class 1:6, of the peer
+that behaves like RDMA, go to the card's own queues at once.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from owned import TestbedError
 PROGRAM = "nuice-fabric"
 RDMA = "nuice-fabric-rdma"
 ETHERNET = "02:00:00:00:00:01"
-TAP_QUEUE = 100_000  # packets: what the emulator has not read yet is never dropped
+TAP_QUEUE = 100_000  # packets: enough that unread packets are never dropped
 READY_S = 20.0
 STATUS_S = 0.1  # how often nuice-fabric writes its counts
-MOST_BEHIND = 0.01  # of the time in which packets move: else a run is void
+MOST_BEHIND = 0.01  # largest share of the time with moving packets; above it a run is void
 CHOICES = {
     "flow": ("credits", "pfc"),
     "queueing": ("fifo", "voq"),
@@ -61,13 +61,14 @@ def _program(name: str) -> str:
 
 
 def _files(network: Network) -> tuple[Path, Path]:
-    """Counts, and what it says."""
+    """Returns the files of counts and of messages."""
     folder = network.state.resolve()
     return folder / "fabric.json", folder / "fabric.log"
 
 
 def start(network: Network, bits_per_s: float) -> None:
-    """Once the namespaces are there. Throws TestbedError with what nuice-fabric said."""
+    """Starts nuice-fabric; the namespaces must exist. Throws TestbedError with the message of
+    nuice-fabric."""
     counts, log = _files(network)
     settings = network.settings
     words = [_program(PROGRAM), "--prefix", network.prefix, "--topology", settings.topology]
@@ -103,7 +104,7 @@ def _address(network: Network, namespace: str, device: str, number: int) -> None
 
 
 def _shape(namespace: str, rate: str) -> None:
-    """TCP leaves at the port's rate, so that it sees what it has queued; class 1:6 at once."""
+    """Shapes TCP to the port's rate, so that TCP sees its queue. Packets of class 1:6 leave at once."""
     change = ("tc", "-n", namespace, "qdisc", "add", "dev", "eth0")
     classes = ("tc", "-n", namespace, "class", "add", "dev", "eth0", "parent", "1:", "classid")
     output(*change, "root", "handle", "1:", "htb", "default", "2")
@@ -114,7 +115,8 @@ def _shape(namespace: str, rate: str) -> None:
 
 
 def counts(network: Network, fresh: bool = True) -> dict[str, Any]:
-    """Of nuice-fabric, once it has written them again. Throws TestbedError if it has ended."""
+    """Returns the counts of nuice-fabric after it has written them again. Throws TestbedError if it has
+    ended."""
     require_alive(network)
     path = _files(network)[0]
     if fresh:
@@ -137,7 +139,8 @@ def require_alive(network: Network) -> None:
 
 
 def change(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """Of a run between two looks. void: why nothing that was measured meanwhile counts, or ""."""
+    """Returns the difference of two counts around a run. void: why measurements of the run are invalid, or
+    ""."""
     found = {key: after[key] - before[key] for key in ("delivered", "lost", "moving_s", "behind_s", "busy_s")}
     found["void"] = ""
     if found["lost"]:
@@ -171,7 +174,7 @@ def describe(settings: Settings) -> str:
 
 
 def rdma(network: Network) -> list[str]:
-    """The program that plays the hosts' RDMA cards."""
+    """Returns the program that emulates the hosts' RDMA cards."""
     if not network.settings.topology:
         raise TestbedError("RDMA needs a fabric that drops nothing: --preset lossless")
     subnet = network.subnet().rpartition(".")[0]

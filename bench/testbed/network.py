@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hosts as network namespaces on a shaped bridge: node contention, and link contention, that are real.
+"""Hosts as network namespaces on a shaped bridge: contention for nodes and links is real.
 
     host i   namespace nuice-h<i>, address 10.77.0.<i>, its port shaped to `rate` both ways
     switch   namespace nuice-sw: a bridge; towards each host a queue of `queue` bytes, as in a cheap switch
@@ -7,12 +7,12 @@
     multi2   hosts with two ports, eth0 and eth1, each in a network (10.77, 10.78) and on a bridge of its own
     lossless switches in user space that drop nothing (lossless.py), of any topology
 
-Several senders to one receiver overflow its short queue and TCP retransmits: incast, as on a real
-switch. All that is made lives in namespaces, so deleting those leaves nothing behind. Needs root, iproute2
-and ethtool.
+Several senders to one receiver overflow its short queue, and TCP retransmits: incast, as on a real switch.
+All parts live in namespaces, so deleting these leaves nothing behind. Needs root, iproute2 and ethtool.
 
-Several networks may be up at once, each with a name: that of name a has namespaces nuice-a-h<i> and addresses
-10.77.<index>.<i>. A network owns what its state (owned.py) says that it made, and nothing else is touched.
+Several networks may be up at once, each with a name. A network with name a has namespaces nuice-a-h<i> and
+addresses 10.77.<index>.<i>. A network owns the parts that its state (owned.py) lists, and nothing else is
+touched.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ SEND_BUFFER = "4m"  # queue of a host's own outgoing port: the host itself never
 
 @dataclass(frozen=True)
 class Settings:
-    """rate, uplink: as tc writes rates, "20mbit". queue: bytes of a switch port's, "32k". cc: TCP congestion
-    control. uplink empty: one bridge.
-    ports_per_host: each port on a bridge of its own. rto_min: of the hosts' routes, "5ms". topology
-    not empty: a lossless fabric, to which alone what follows it applies."""
+    """rate, uplink: in tc's notation, "20mbit". queue: bytes of a switch port's queue, "32k". cc: TCP
+    congestion control. uplink empty: one bridge. ports_per_host: each port is on its own bridge. rto_min: of
+    the hosts' routes, "5ms". topology not empty: a lossless fabric; the members after it apply to such a
+    fabric only."""
 
     hosts: int = 16
     rate: str = "20mbit"
@@ -80,7 +80,7 @@ PRESETS = {
 
 @dataclass(frozen=True)
 class Network:
-    """A network that is up or being made. name empty: the one of users that give none."""
+    """A network that is up or being made. An empty name is the default network."""
 
     name: str
     index: int
@@ -103,7 +103,7 @@ class Network:
 
     @property
     def ports(self) -> range:
-        """Of a host; port k is its device eth<k>."""
+        """Returns the ports of a host; port k is its device eth<k>."""
         return range(self.settings.ports_per_host)
 
     def subnet(self, port: int = 0) -> str:
@@ -118,7 +118,7 @@ class Network:
 
 
 def why_not() -> str:
-    """Empty where a network can be made; otherwise the reason, one sentence."""
+    """Returns the reason why no network can be made, in one sentence; empty if it can."""
     if os.geteuid() != 0:
         return "network namespaces need root (run it with sudo, or nuice-testbed once without)"
     if missing := missing_program():
@@ -147,7 +147,7 @@ TRIAL = "ip netns add probe && ip -n probe link set lo up"
 
 
 def require_user_namespace() -> None:
-    """Throws TestbedError where networks cannot be made without root."""
+    """Throws TestbedError if networks cannot be made without root."""
     if missing := missing_program():
         raise TestbedError(missing)
     tried = subprocess.run([*UNSHARE, f"{OWN_RUN} && {TRIAL}"], capture_output=True, text=True)
@@ -158,15 +158,15 @@ def require_user_namespace() -> None:
 
 
 def enter_user_namespace(command: list[str]) -> NoReturn:
-    """Becomes that command, as root of a user namespace with a /run of its own.
+    """Replaces this process by the command, as root of a user namespace with its own /run.
 
-    Throws as require_user_namespace()."""
+    Throws the errors of require_user_namespace()."""
     require_user_namespace()
     os.execvp(UNSHARE[0], [*UNSHARE, f'{OWN_RUN} && exec "$@"', "sh", *command])
 
 
 def up(settings: Settings, name: str = "") -> Network:
-    """Makes the network; on any failure, Ctrl-C included, what was made so far is removed again."""
+    """Makes the network. On any failure, including Ctrl-C, the parts made so far are removed again."""
     check_name(name)
     if reason := why_not():
         raise TestbedError(reason)
@@ -194,7 +194,8 @@ def up(settings: Settings, name: str = "") -> Network:
 
 
 def down(name: str = "", force: bool = False) -> int:
-    """Ends what still runs on the hosts and removes all that up() made. The number of namespaces removed.
+    """Ends all programs on the hosts, and removes all that up() made. Returns the number of removed
+    namespaces.
 
     Throws TestbedError if a program runs there, unless `force`."""
     check_name(name)
@@ -203,7 +204,7 @@ def down(name: str = "", force: bool = False) -> int:
 
 
 def current(name: str = "") -> Network:
-    """The network that is up. Throws TestbedError if none is."""
+    """Returns the network that is up. Throws TestbedError if there is none."""
     check_name(name)
     state = owned.load(name)
     if state is None or not state.complete:
@@ -225,7 +226,7 @@ def _command(word: str, name: str) -> str:
 
 
 def _reserve(name: str, settings: Settings) -> Network:
-    """With addresses of its own, and none of its names taken."""
+    """Reserves addresses for a network, none of whose names is in use."""
     with owned.locked_all():
         taken = owned.indices()
         index = next((i for i in range(MAX_NETWORKS) if i not in taken), None)
@@ -242,7 +243,7 @@ def _reserve(name: str, settings: Settings) -> Network:
 
 
 def set_rate(network: Network, host: int, rate: str) -> None:
-    """Another speed for one host's ports, both ways: a slow host."""
+    """Changes the speed of one host's ports in both directions: a slow host."""
     if host not in network.hosts:
         raise TestbedError(f"host {host} is not one of 1..{network.settings.hosts}")
     require_rate("RATE", rate)
@@ -253,7 +254,7 @@ def set_rate(network: Network, host: int, rate: str) -> None:
 
 
 def set_switch(network: Network, is_up: bool) -> None:
-    """Takes the bridges down, or up again: a network that fails for a while."""
+    """Takes the bridges down or up again: a network that fails for a while."""
     if network.settings.topology:
         raise TestbedError("a fabric has no one switch to take down")
     for bridge in _bridges(network.settings):
@@ -264,8 +265,8 @@ def set_switch(network: Network, is_up: bool) -> None:
 
 
 def counters(network: Network) -> list[dict[str, int]]:
-    """Per host, since the network is up: TCP segments sent and retransmitted, packets that its ports
-    dropped."""
+    """Returns per host, since the network is up, the TCP segments sent and retransmitted, and the packets
+    that its ports dropped."""
     found = []
     for host in network.hosts:
         lines = output("ip", "netns", "exec", network.host(host), "cat", "/proc/net/snmp").splitlines()
@@ -278,14 +279,15 @@ def counters(network: Network) -> list[dict[str, int]]:
 
 
 def _dropped(namespace: str, device: str) -> int:
-    """Packets that the queue of a device has dropped."""
+    """Returns the number of packets that the queue of a device has dropped."""
     return int(
         json.loads(output("tc", "-n", namespace, "-s", "-j", "qdisc", "show", "dev", device))[0]["drops"]
     )
 
 
 def uplink_dropped(network: Network) -> int:
-    """Packets that the queues of the cables between switches dropped, both ways; 0 with one switch."""
+    """Returns the number of packets that the queues of the cables between switches dropped, in both
+    directions; 0 with one switch."""
     ends = ("up0", "up1") if network.settings.uplink else ()
     return sum(_dropped(network.switch, end) for end in ends)
 
@@ -295,7 +297,7 @@ def bits_per_s(rate: str) -> float | None:
 
 
 def require_rate(option: str, rate: str) -> None:
-    """What tc takes for a rate; 8 bit/s is the least that it can count."""
+    """Throws TestbedError unless tc accepts the rate; 8 bit/s is the smallest rate that it can count."""
     bits = bits_per_s(rate)
     if bits is None or not 8 <= bits < MOST:
         raise TestbedError(f'{option} "{rate}": a rate above 0 as tc writes it, "20mbit"')
@@ -337,7 +339,8 @@ def _check(settings: Settings) -> None:
 
 
 def _require_congestion_control(name: str) -> None:
-    """In a network namespace the kernel takes only those that every process may use."""
+    """Checks the congestion control: in a network namespace the kernel accepts only those that every process
+    may use."""
 
     def known(which: str) -> list[str]:
         return Path(f"/proc/sys/net/ipv4/tcp_{which}_congestion_control").read_text().split()
@@ -350,7 +353,7 @@ def _require_congestion_control(name: str) -> None:
 
 
 def switch_port(host: int, port: int = 0) -> str:
-    """The device at the switch's end of a host's port; ports.py reads these names."""
+    """Returns the device at the switch's end of a host's port; ports.py reads these names."""
     return f"p{host}" if port == 0 else f"p{host}-{port}"
 
 
@@ -393,7 +396,7 @@ def _make_host(network: Network, host: int) -> None:
 
 
 def _connect(network: Network, host: int, port: int) -> None:
-    """A cable from eth<port> of the host to the switch."""
+    """Connects eth<port> of the host to the switch."""
     name, switch, settings = network.host(host), network.switch, network.settings
     near, far = f"eth{port}", switch_port(host, port)
     output("ip", "-n", switch, "link", "add", far, "type", "veth", "peer", "name", near, "netns", name)
@@ -414,7 +417,7 @@ def _shape(network: Network, host: int, port: int) -> None:
 
 
 def _wait_until_connected(network: Network, patience_s: float = 10.0) -> None:
-    """A bridge port forwards nothing before it has learnt its state."""
+    """Waits because a bridge port forwards nothing before it has learnt its state."""
     deadline = time.monotonic() + patience_s
     while True:
         ports = json.loads(output("bridge", "-n", network.switch, "-j", "link", "show"))
@@ -428,13 +431,13 @@ def _wait_until_connected(network: Network, patience_s: float = 10.0) -> None:
 
 
 def _write_agent(network: Network) -> None:
-    """What an MPI's launcher calls instead of ssh: agent [OPTIONS] ADDRESS COMMAND..."""
+    """Writes the command that MPI's launcher calls instead of ssh: agent [OPTIONS] ADDRESS COMMAND..."""
     agent = network.state / "agent"
     agent.write_text(
         "#!/bin/bash\n"
         "while [[ $1 == -* ]]; do shift; done\n"
         f"host={network.prefix}h${{1##*.}}; shift\n"
-        # A host name of its own, or the launcher takes all hosts for one.
+        # Each host needs its own host name, or the launcher would take all hosts for one.
         'exec ip netns exec "$host" unshare --uts bash -c "hostname $host; $*"\n'
     )
     agent.chmod(0o755)

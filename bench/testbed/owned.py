@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What test networks own: namespaces and processes of their runs; which commands may run at the same time.
+"""The namespaces and processes that test networks own, and which commands may run at the same time.
 
     /run/nuice-testbed/NAME.lock        flock: up and down alone, any number of runs together
     /run/nuice-testbed/NAME/state.json  owner, settings, the namespaces made with the kernel's number of each
 
-A namespace is a network's own if its name and number are in the state; whatever else is called nuice-... is
-not touched. The state is written before the first namespace is made, so what a killed start (-9) left is
-known too. Processes of a run carry its number in their environment.
+A namespace belongs to a network if its name and number are in the state; other namespaces with names
+nuice-... are not touched. The state is written before the first namespace is made, so it also lists those
+that a killed start (-9) leaves behind. Processes of a run carry the run's number in their environment.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ def folder(name: str) -> Path:
 
 @contextlib.contextmanager
 def locked(name: str, alone: bool) -> Iterator[None]:
-    """Holds the network's lock; throws TestbedError if others hold it in a way that excludes this."""
+    """Holds the network's lock. Throws TestbedError if another command holds a lock that excludes this
+    one."""
     ROOT.mkdir(mode=0o755, parents=True, exist_ok=True)
     path = folder(name).with_name(f"{folder(name).name}.lock")
     while True:
@@ -84,7 +85,7 @@ def _is_still_there(path: Path, lock: int) -> bool:
 
 @contextlib.contextmanager
 def locked_all() -> Iterator[None]:
-    """While a network takes its addresses. Short: waits."""
+    """Holds a lock while a network chooses its addresses; others wait for this short time."""
     with open(ROOT / "lock", "a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -98,7 +99,7 @@ def load(name: str) -> State | None:
 
 
 def indices() -> set[int]:
-    """Of all networks, also half-made ones."""
+    """Returns the indices of all networks, including incomplete ones."""
     return {state.index for _, state in all_networks()}
 
 
@@ -120,7 +121,7 @@ def begin(name: str, index: int, settings: dict[str, Any], namespaces: list[str]
 
 
 def note(name: str, namespace: str) -> None:
-    """It has been made."""
+    """Notes that a namespace has been made."""
     state = load(name)
     assert state is not None
     state.namespaces[namespace] = namespace_id(namespace)
@@ -141,7 +142,7 @@ def _save(name: str, state: State) -> None:
 
 
 def namespace_id(namespace: str) -> int | None:
-    """The kernel's number; None if there is no such namespace."""
+    """Returns the kernel's number of a namespace; None if there is no such namespace."""
     try:
         return (Path("/run/netns") / namespace).stat().st_ino
     except FileNotFoundError:
@@ -149,7 +150,7 @@ def namespace_id(namespace: str) -> int | None:
 
 
 def namespaces(name: str) -> list[str]:
-    """Those that the network made and that are still the same."""
+    """Returns the namespaces that the network made and that still exist unchanged."""
     state = load(name)
     if state is None:
         return []
@@ -159,7 +160,7 @@ def namespaces(name: str) -> list[str]:
 
 
 def remove(name: str) -> int:
-    """Ends what runs in the network's namespaces and removes them. How many there were."""
+    """Ends all programs in the network's namespaces and removes these. Returns their number."""
     mine = namespaces(name)
     kill(mine)
     for namespace in mine:
@@ -169,7 +170,7 @@ def remove(name: str) -> int:
 
 
 def kill(in_namespaces: list[str], run: str | None = None) -> None:
-    """SIGKILL to the processes there; with a run's number, to those of the run only."""
+    """Sends SIGKILL to all processes in these namespaces, or only to those of a run."""
     for namespace in in_namespaces:
         listed = subprocess.run(["ip", "netns", "pids", namespace], capture_output=True, text=True).stdout
         for pid in map(int, listed.split()):
@@ -186,7 +187,7 @@ def _is_of_run(pid: int, run: str) -> bool:
 
 
 def die_with_parent() -> None:
-    """For a child, before it becomes another program: it is asked to end when this command is killed."""
+    """Called in a child before exec: the child gets a signal when this command is killed."""
     if sys.platform == "linux":
         import ctypes
 

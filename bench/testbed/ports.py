@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the ports of a switch carry while programs run: looks at their counters again and again.
+"""Records the traffic of a switch's ports while programs run, by reading their counters repeatedly.
 
     ip netns exec SWITCH python ports.py FILE.json EVERY_S     until SIGTERM, which writes the file
 
@@ -22,11 +22,11 @@ SENT_BYTES = 8  # column of /proc/net/dev, behind the name
 
 
 class Stopped(Exception):
-    """By SIGTERM."""
+    """SIGTERM has come."""
 
 
 def read_ports(text: str) -> dict[tuple[int, int], int]:
-    """By host and number of its port: the bytes that the switch has sent there (network.switch_port)."""
+    """Returns, by host and port number, the bytes that the switch has sent there (network.switch_port)."""
     found = {}
     for line in text.splitlines():
         name, _, columns = line.strip().partition(":")
@@ -53,7 +53,7 @@ def main() -> None:
     except Stopped:
         pass
     width = len(ports)
-    # The last look may have been cut short.
+    # The last reading may be incomplete.
     looks = min(len(at_s), len(values) // width) if width else 0
     rows = [list(values[i * width : (i + 1) * width]) for i in range(looks)]
     path.write_text(

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program that knows nothing of NUICE: MPI_Alltoallv in a loop, with patterns that repeat, change with every call, or take turns; or
-// MPI_Neighbor_alltoall on a periodic grid; or their nonblocking and persistent forms.
-// bench/run.py unchanged starts it with and without the drop-in. Prints, in ms, the time of all calls of the slowest rank, and when each call had
-// ended on all ranks after the one before.
+// A program without NUICE: MPI_Alltoallv in a loop, with patterns that repeat, alternate or change with every
+// call; or MPI_Neighbor_alltoall on a periodic grid; or their nonblocking and persistent forms. bench/run.py
+// unchanged starts it with and without the drop-in. Prints in ms the time of all calls on the slowest rank,
+// and for each call the time until it ended on all ranks after the previous call.
 //
-// usage: all_to_all CASE CALLS          CASE: changing, turns, grid:BYTES, or D:BYTES, D partners and that many bytes for each
+// usage: all_to_all CASE CALLS
 //
-// iD:BYTES is MPI_Ialltoallv, MPI_Wait and, as solvers have it, an MPI_Allreduce of one number; pD:BYTES the same by MPI_Alltoallv_init and MPI_Start.
-// igrid:BYTES and pgrid:BYTES are MPI_Ineighbor_alltoallv and its persistent form with MPI_Wait only. With :MS behind it, the program sleeps so long
-// before it waits, as if another processor computed. sgrid:BYTES is igrid with an MPI_Allreduce behind each call: the drop-in may ask there.
+// CASE: changing, turns, grid:BYTES, or D:BYTES (D partners, BYTES for each)
+//
+// iD:BYTES is MPI_Ialltoallv, MPI_Wait and, as in solvers, an MPI_Allreduce of one number. pD:BYTES is the
+// same with MPI_Alltoallv_init and MPI_Start. igrid:BYTES and pgrid:BYTES are MPI_Ineighbor_alltoallv and its
+// persistent form, with MPI_Wait only. If :MS follows, the program sleeps MS milliseconds before it waits, as
+// if another processor computed. sgrid:BYTES is igrid with an MPI_Allreduce after each call, in which the
+// drop-in may agree.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -19,7 +23,8 @@
 #include <string>
 #include <vector>
 
-#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5  // whose mpi.h does not declare them either
+#if defined(OMPI_MAJOR_VERSION) && \
+    OMPI_MAJOR_VERSION < 5  // their mpi.h does not declare these functions either
 #define MPI_Alltoallv_init MPIX_Alltoallv_init
 #define MPI_Neighbor_alltoallv_init MPIX_Neighbor_alltoallv_init
 extern "C" int MPIX_Alltoallv_init(const void*, const int*, const int*, MPI_Datatype, void*, const int*,
@@ -35,7 +40,7 @@ struct Pattern {
   std::vector<int> out, in, out_at, in_at;
 };
 
-/// bytes(from, to), the same on all ranks.
+/// Makes a pattern from bytes(from, to), which is the same on all ranks.
 template <typename Bytes>
 Pattern pattern_of(int me, int n, Bytes&& bytes) {
   Pattern p;
@@ -60,7 +65,7 @@ Pattern partners(int me, int n, int degree, int bytes, int stride) {
   });
 }
 
-/// Some 8 partners of 16 with 0 to 128 KiB.
+/// Draws about 8 of 16 partners, with 0 to 128 KiB each.
 Pattern drawn(int me, int n, unsigned seed) {
   return pattern_of(me, n, [&](int from, int to) {
     std::minstd_rand random(seed * 1009U + static_cast<unsigned>(from * n + to) * 9176U + 1U);

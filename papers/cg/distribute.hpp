@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rows over ranks: METIS partitions the graph of the matrix on rank 0, which then sends each rank its rows.
+// Distributes rows over ranks: METIS partitions the graph of the matrix on rank 0, which then sends each rank
+// its rows.
 #pragma once
 
 #include <mpi.h>
@@ -18,27 +19,27 @@
 
 namespace nuice::cg {
 
-/// One rank's rows, renumbered: rank r has rows row_begins[r] .. row_begins[r + 1] - 1, columns have the new
-/// numbers too. A row's entries keep the order they had, so that its sum rounds as in the whole matrix.
+/// One rank's rows, renumbered. Rank r has rows row_begins[r] .. row_begins[r + 1] - 1, and columns have the
+/// new numbers too. The entries of a row keep their order, so that their sum rounds as in the whole matrix.
 struct LocalRows {
   std::vector<std::int64_t> row_begins;  // num_ranks + 1, the same on all ranks
   std::vector<std::int64_t> begin{0};
   std::vector<std::int64_t> columns;
   std::vector<double> values;
-  std::size_t num_interior = 0;  // rows whose columns are all this rank's; they come first
+  std::size_t num_interior = 0;  // number of rows whose columns are all this rank's; they come first
 
   std::size_t num_rows() const { return begin.size() - 1; }
 };
 
 struct Distribution {
   LocalRows local;
-  std::vector<std::int64_t> new_number;  // on rank 0 only: of each row of the whole matrix
+  std::vector<std::int64_t> new_number;  // of each row of the whole matrix; on rank 0 only
 };
 
 using mpi::world_rank;
 using mpi::world_size;
 
-/// All rows in their new order, and where each rank's begin.
+/// All rows in their new order, and the first row of each rank.
 struct Order {
   std::vector<std::int64_t> rows;
   std::vector<std::int64_t> row_begins;
@@ -69,7 +70,7 @@ inline Order make_order(const Matrix& matrix, const std::vector<Rank>& part, Ran
   return order;
 }
 
-/// Three arrays for one rank.
+/// Returns the three arrays of one rank.
 inline LocalRows rows_of(const Matrix& matrix, const Order& order,
                          const std::vector<std::int64_t>& new_number, Rank rank) {
   const auto r = static_cast<std::size_t>(rank);
@@ -101,7 +102,7 @@ inline void receive(auto& values) {
   MPI_Recv(values.data(), bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/// Calls act() with everything that a rank is sent.
+/// Calls act() with each array that a rank receives.
 template <typename Act>
 void for_each_array(LocalRows& local, Act&& act) {
   std::vector<std::size_t> num_interior{local.num_interior};
@@ -113,7 +114,8 @@ void for_each_array(LocalRows& local, Act&& act) {
   local.num_interior = num_interior.front();
 }
 
-/// Collective. Rank 0 has the matrix. Throws Error, on all ranks, for fewer rows than ranks.
+/// Collective. Distributes the matrix, which only rank 0 has. Throws Error on all ranks for fewer rows than
+/// ranks.
 inline Distribution distribute(const Matrix& matrix) {
   Distribution result;
   Order order;
@@ -136,7 +138,7 @@ inline Distribution distribute(const Matrix& matrix) {
   return result;
 }
 
-/// Values of each rank, as MPI wants to know it.
+/// The number of values per rank and their displacements, for MPI.
 struct Counts {
   std::vector<int> counts;
   std::vector<int> offsets;
@@ -150,8 +152,8 @@ struct Counts {
   }
 };
 
-/// Collective. Of a vector with num_rhs values in a row every rank has its rows' part: the whole of it, in the original
-/// order, on rank 0.
+/// Collective. Gathers a vector with num_rhs values per row, of which every rank has its rows' part. Returns
+/// the whole vector in the original order on rank 0.
 inline std::vector<double> collect(const Distribution& distribution, const std::vector<double>& mine,
                                    std::size_t num_rhs) {
   const auto& [counts, offsets] = Counts(distribution.local.row_begins, num_rhs);
@@ -166,7 +168,7 @@ inline std::vector<double> collect(const Distribution& distribution, const std::
   return original;
 }
 
-/// Collective. The other way: each rank's part of what rank 0 has.
+/// Collective. Returns each rank's part of the vector that rank 0 has; the inverse of collect().
 inline std::vector<double> spread(const Distribution& distribution, const std::vector<double>& whole,
                                   std::size_t num_rhs) {
   const auto& [counts, offsets] = Counts(distribution.local.row_begins, num_rhs);

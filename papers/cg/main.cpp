@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// nuice-cg: conjugate gradients on distributed rows, with the halo exchange planned by nuice and, in the same run,
-// with what MPI offers.
+// nuice-cg: conjugate gradients on distributed rows. The halo exchange is planned by NUICE and, in the same
+// run, carried out by MPI's own methods.
 //
 //   mpiexec -n 4 nuice-cg                                a Poisson problem with 64 x 64 unknowns
 //   mpiexec -n 4 nuice-cg --matrix stiffness.mtx --solution x.txt --pattern halo.mtx --json
@@ -32,7 +32,7 @@ struct Options {
   std::string solution;
 };
 
-/// On rank 0, checked.
+/// Returns the checked matrix on rank 0.
 Matrix make_matrix(const Options& options) {
   Matrix matrix;
   mpi::on_rank_0(MPI_COMM_WORLD, [&] {
@@ -42,7 +42,7 @@ Matrix make_matrix(const Options& options) {
   return matrix;
 }
 
-/// The product on one rank, without anything to exchange: for the sequential solution.
+/// The product on one rank, which exchanges nothing, for the sequential solution.
 class WholeProduct : public Product {
  public:
   WholeProduct(const Matrix& matrix, std::size_t num_rhs)
@@ -62,7 +62,7 @@ class WholeProduct : public Product {
   std::vector<double> x_;
 };
 
-/// Ones, then waves of growing frequency, on rank 0.
+/// Returns right-hand sides on rank 0: ones, then waves of growing frequency.
 std::vector<double> right_hand_sides(const Matrix& matrix, std::size_t num_rhs) {
   std::vector<double> b;
   for (std::int64_t row = 0; mpi::world_rank() == 0 && row < matrix.num_rows(); ++row)
@@ -71,7 +71,7 @@ std::vector<double> right_hand_sides(const Matrix& matrix, std::size_t num_rhs) 
   return b;
 }
 
-/// Rank 0 solves alone and compares.
+/// Solves on rank 0 only, and compares the solutions.
 void compare_with_sequential(const Options& options, const Matrix& matrix, const std::vector<double>& b,
                              const std::vector<double>& x, Report& report) {
   mpi::on_rank_0(MPI_COMM_WORLD, [&] {
@@ -89,7 +89,7 @@ void compare_with_sequential(const Options& options, const Matrix& matrix, const
   });
 }
 
-/// A row a line.
+/// Writes one row per line.
 void write_solution(const std::string& path, const std::vector<double>& x, std::size_t num_rhs) {
   mpi::on_rank_0(MPI_COMM_WORLD, [&] {
     if (path.empty()) return;
@@ -100,7 +100,7 @@ void write_solution(const std::string& path, const std::vector<double>& x, std::
   });
 }
 
-/// By each way to exchange halos.
+/// Makes one product for each method of exchanging halos.
 std::vector<std::unique_ptr<HaloProduct>> make_products(const Options& options, const LocalRows& rows) {
   std::vector<std::unique_ptr<HaloProduct>> products;
   for (const apps::HaloWay& way : apps::halo_ways)

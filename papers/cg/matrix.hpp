@@ -16,7 +16,8 @@
 
 namespace nuice::cg {
 
-/// Row i has values[begin[i] .. begin[i + 1]) in those columns, ascending.
+/// A sparse matrix. Row i has values[begin[i] .. begin[i + 1]) in the columns of the same positions, which
+/// ascend.
 struct Matrix {
   std::int64_t num_columns = 0;
   std::vector<std::int64_t> begin{0};
@@ -29,8 +30,8 @@ struct Matrix {
 
 using Entry = RealMatrix::Entry;
 
-/// y = A x for rows begin_row .. end_row - 1, num_rhs values in a row of x and y. Each sum follows the order of its
-/// row's entries.
+/// Computes y = A x for rows begin_row .. end_row - 1, with num_rhs values per row of x and y. Each sum
+/// follows the order of its row's entries.
 template <typename Columns>
 void multiply(std::span<const std::int64_t> begin, const Columns& columns, std::span<const double> values,
               std::size_t begin_row, std::size_t end_row, std::size_t num_rhs, std::span<const double> x,
@@ -58,7 +59,7 @@ inline std::string place(std::int64_t i, std::int64_t j) {
   return "(" + std::to_string(i + 1) + ", " + std::to_string(j + 1) + ")";
 }
 
-/// The value at that place; 0 if there is none.
+/// Returns the value at row i and column j; 0 if there is none.
 inline double value_at(const Matrix& matrix, std::int64_t i, std::int64_t j) {
   const auto first = matrix.columns.begin() + matrix.begin[static_cast<std::size_t>(i)];
   const auto last = matrix.columns.begin() + matrix.begin[static_cast<std::size_t>(i) + 1];
@@ -71,7 +72,7 @@ inline void require_square(std::int64_t num_rows, std::int64_t num_columns, cons
   kit::refuse("{} is not square: {} rows, {} columns", name, num_rows, num_columns);
 }
 
-/// Sorts the entries; those at the same place are added up.
+/// Sorts the entries, and adds up entries at the same place.
 inline Matrix from_entries(std::int64_t num_rows, std::int64_t num_columns, std::vector<Entry> entries) {
   std::ranges::stable_sort(entries, {}, [](const Entry& e) { return std::tuple(e.row, e.column); });
   Matrix matrix;
@@ -92,12 +93,12 @@ inline Matrix from_entries(std::int64_t num_rows, std::int64_t num_columns, std:
   return matrix;
 }
 
-/// A Matrix Market file, as load_real_matrix() reads it. Throws Error as that does; invalid_argument if it is not square
-/// or has fewer entries than rows.
+/// Reads a Matrix Market file with load_real_matrix(). Throws its errors, and Error invalid_argument if the
+/// matrix is not square or has fewer entries than rows.
 inline Matrix load_matrix(const std::string& path) {
   RealMatrix file = load_real_matrix(path);
   require_square(file.num_rows, file.num_columns, path);
-  // Before there is memory for rows that a damaged file only announces.
+  // Checked before memory for rows is allocated: a damaged file may announce too many.
   if (static_cast<std::int64_t>(file.entries.size()) < file.num_rows)
     kit::refuse(
         "{} is not positive definite: {} rows with {} entries in all; every row needs one on the diagonal",
@@ -105,7 +106,8 @@ inline Matrix load_matrix(const std::string& path) {
   return from_entries(file.num_rows, file.num_columns, std::move(file.entries));
 }
 
-/// The five-point Laplace operator on a grid of n x n points inside a square with zero boundary values.
+/// Returns the five-point Laplace operator on a grid of n x n points inside a square with zero boundary
+/// values.
 inline Matrix poisson(std::int64_t n) {
   Matrix matrix;
   matrix.num_columns = n * n;
@@ -126,11 +128,11 @@ inline Matrix poisson(std::int64_t n) {
   return matrix;
 }
 
-/// Throws Error invalid_argument, naming row and column, unless conjugate gradients can begin: square, equal to its
-/// transpose, positive diagonal. Whether it is positive definite shows in the iteration.
+/// Throws Error invalid_argument with row and column unless the matrix is square, equals its transpose and
+/// has a positive diagonal. Whether it is positive definite shows in the iteration.
 inline void require_symmetric(const Matrix& matrix, const std::string& name) {
   require_square(matrix.num_rows(), matrix.num_columns, name);
-  constexpr double tolerance = 1e-12;  // of the larger of the two: values may come from rounded sums
+  constexpr double tolerance = 1e-12;  // relative to the larger value: values may come from rounded sums
   for (std::int64_t row = 0; row < matrix.num_rows(); ++row) {
     for (std::int64_t e = matrix.begin[static_cast<std::size_t>(row)];
          e < matrix.begin[static_cast<std::size_t>(row) + 1]; ++e) {

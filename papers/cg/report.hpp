@@ -19,7 +19,7 @@ struct MethodReport {
   std::string name;
   int iterations = 0;
   double solve_s = 0;
-  bool same_solution = true;  // as the first method's, to the last bit
+  bool same_solution = true;  // equal to the first method's, to the last bit
 };
 
 struct Report {
@@ -36,7 +36,7 @@ struct Report {
   std::vector<MethodReport> methods = {};
   apps::HaloTimes times = {};  // by method
 
-  /// As the sequential program, where that was run.
+  /// Returns whether the solution agrees with the sequential program's, if that was run.
   bool is_right() const {
     const bool as_sequential =
         !sequential_iterations ||

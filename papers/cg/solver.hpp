@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Conjugate gradients (Hestenes, Stiefel 1952), without preconditioner; and the product of a distributed matrix and a
-// vector that they need, by any way to exchange the halo of its columns.
+// Conjugate gradients (Hestenes, Stiefel 1952) without preconditioner, and the product of a distributed
+// matrix and a vector, with any method of exchanging the halo of the vector.
 #pragma once
 
 #include <mpi.h>
@@ -24,9 +24,10 @@ namespace nuice::cg {
 class Product {
  public:
   virtual ~Product() = default;
-  /// This rank's part of x, to be filled before multiply(): row by row, the values of all right-hand sides.
+  /// Returns this rank's part of x, which the caller fills before multiply(): row by row, the values of all
+  /// right-hand sides.
   virtual std::span<double> x() = 0;
-  /// Collective. y = A x on this rank's rows.
+  /// Collective. Computes y = A x on this rank's rows.
   virtual void multiply(std::span<double> y) = 0;
 };
 
@@ -69,14 +70,14 @@ class HaloProduct : public Product {
     rows(rows_.num_interior, rows_.num_rows());
   }
 
-  /// Collective. Only the exchange that multiply() needs.
+  /// Collective. Carries out only the exchange of multiply().
   void exchange() {
     update_->start();
     update_->wait();
   }
 
   std::string name() const { return std::string(name_); }
-  /// Collective. Requires the way "nuice".
+  /// Collective. Returns the facts of the planned halo. Requires the method "nuice".
   apps::HaloFacts facts() { return *halos_->facts(static_cast<int>(num_rhs_)); }
 
  private:
@@ -84,7 +85,7 @@ class HaloProduct : public Product {
   std::size_t num_rhs_;
   const LocalRows& rows_;
   std::unique_ptr<apps::Halos> halos_;
-  std::vector<std::int32_t> columns_;  // as places in x_
+  std::vector<std::int32_t> columns_;  // positions in x_
   std::vector<double> x_;              // owned, then ghosts
   std::unique_ptr<apps::GhostUpdate> update_;
 };
@@ -93,26 +94,26 @@ struct Solution {
   std::vector<double> x;  // this rank's rows
   int iterations = 0;
   bool converged = false;
-  double relative_residual = 0;  // |r| / |b| by the recurrence, the greatest of all right-hand sides
+  double relative_residual = 0;  // |r| / |b| by the recurrence; the maximum over the right-hand sides
   double seconds = 0;            // maximum over the ranks
 };
 
-/// A number for each right-hand side.
+/// One number per right-hand side.
 using Numbers = std::vector<double>;
 
-/// y += a x, with another a for every right-hand side.
+/// Computes y += a x, with a separate a for every right-hand side.
 inline void add(std::span<double> y, const Numbers& a, std::span<const double> x) {
   for (std::size_t i = 0; i < y.size(); i += a.size())
     for (std::size_t c = 0; c < a.size(); ++c) y[i + c] += a[c] * x[i + c];
 }
 
-/// p = r + beta p
+/// Computes p = r + beta p.
 inline void turn(std::span<double> p, std::span<const double> r, const Numbers& beta) {
   for (std::size_t i = 0; i < p.size(); i += beta.size())
     for (std::size_t c = 0; c < beta.size(); ++c) p[i + c] = r[i + c] + beta[c] * p[i + c];
 }
 
-/// Sums over all rows of all ranks.
+/// Computes sums over all rows of all ranks.
 class Dot {
  public:
   Dot(MPI_Comm comm, std::size_t num_rhs) : sum_(comm), mine_(num_rhs) {}
@@ -131,11 +132,11 @@ inline void require_positive(double pq, int iteration) {
   kit::refuse("the matrix is not positive definite: p'Ap = {:f} in iteration {}", pq, iteration);
 }
 
-/// Collective over comm, whose ranks' rows `product` multiplies. Solves A x = b from x = 0 until |r| <= rtol |b|,
-/// num_rhs systems together (b and x row by row), which share products and sums but no search directions.
-/// The sums over all rows do not depend on how the rows are spread (exact_sum.hpp), so the iterates of any number
-/// of ranks are equal to the last bit, and so is the number of iterations.
-/// Throws Error invalid_argument, on all ranks, where p'Ap is not positive: A is not positive definite.
+/// Collective over comm, whose ranks' rows `product` multiplies. Solves A x = b from x = 0 until |r| <= rtol
+/// |b|. The num_rhs systems (b and x row by row) share products and sums, but not search directions. The sums
+/// over all rows do not depend on the distribution of the rows (exact_sum.hpp), so the iterates and the
+/// number of iterations are the same for any number of ranks, to the last bit. Throws Error invalid_argument
+/// on all ranks if p'Ap is not positive: A is then not positive definite.
 inline Solution solve(Product& product, const std::vector<double>& b, std::size_t num_rhs, double rtol,
                       int max_iterations, MPI_Comm comm) {
   Dot dot(comm, num_rhs);
@@ -160,7 +161,7 @@ inline Solution solve(Product& product, const std::vector<double>& b, std::size_
   while (any_runs() && solution.iterations < max_iterations) {
     product.multiply(q);
     dot(p, q, pq);
-    for (std::size_t c = 0; c < num_rhs; ++c) {  // a solved one stands still
+    for (std::size_t c = 0; c < num_rhs; ++c) {  // a solved system does not change
       if (runs(c)) require_positive(pq[c], solution.iterations + 1);
       alpha[c] = runs(c) ? rr[c] / pq[c] : 0;
       minus_alpha[c] = -alpha[c];

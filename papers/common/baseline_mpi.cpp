@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ghost values with MPI alone: the program itself finds its ghosts, asks their owners, packs, and posts the messages
-// in the order of ranks. Two ways to carry them: Irecv and Isend, and MPI_Neighbor_alltoallv.
+// Ghost values with MPI only: the program finds its ghosts, asks their owners, packs, and posts the messages
+// in the order of ranks. Messages are sent by Irecv and Isend, or by MPI_Neighbor_alltoallv.
 #include <mpi.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace nuice::apps {
 namespace {
 
-/// What with_nuice.cpp leaves to nuice::mpi::Halo. Counts and begins are in entries.
+/// The work that with_nuice.cpp leaves to nuice::mpi::Halo. Counts and begins are in entries.
 class PlainHalos : public Halos {
  public:
   explicit PlainHalos(const Entries& entries) : num_owned_(entries.owned.size()) {
@@ -28,7 +28,7 @@ class PlainHalos : public Halos {
     ghosts.erase(repeats.begin(), repeats.end());
     for (const std::int64_t ghost : ghosts) local_.emplace(ghost, static_cast<std::int32_t>(local_.size()));
 
-    // Count by owner; tell the owners how many, then which.
+    // Counts ghosts by owner, and sends the owners first the counts and then the indices.
     std::vector<int> to_ask(size, 0), asked(size, 0), ask_begins(size, 0), asked_begins(size, 0);
     for (const std::int64_t ghost : ghosts) ++to_ask[static_cast<std::size_t>(entries.owner(ghost))];
     MPI_Alltoall(to_ask.data(), 1, MPI_INT, asked.data(), 1, MPI_INT, MPI_COMM_WORLD);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sums that do not depend on the order of the numbers, and so not on how they are spread over ranks.
+// Sums that do not depend on the order of the numbers, and so not on their distribution over ranks.
 //
-// Twice the digits of a double (Dekker 1971; Knuth's TwoSum) leave an error of about 2^-104 of the sum of the
-// absolute values, far below what rounding to a double keeps. So all orders give the same double, unless the
-// sum lies that close to the middle between two doubles.
+// With twice the digits of a double (Dekker 1971; Knuth's TwoSum), the error is about 2^-104 of the sum of
+// the absolute values, far below a double's rounding. So all orders give the same double, unless the sum is
+// that close to the middle between two doubles.
 #pragma once
 
 #include <mpi.h>
@@ -16,7 +16,7 @@
 
 namespace nuice::apps {
 
-/// high + low, unevaluated; |low| is at most half a unit in the last place of high.
+/// The unevaluated sum high + low; |low| is at most half a unit in the last place of high.
 struct ExactSum {
   double high = 0;
   double low = 0;
@@ -34,7 +34,7 @@ struct ExactSum {
   double value() const { return high + low; }
 };
 
-/// Sums over the ranks of a communicator, the same on all of them to the last bit.
+/// Computes sums over the ranks of a communicator, which are the same on all ranks to the last bit.
 class RankSum {
  public:
   explicit RankSum(MPI_Comm comm) : comm_(comm) {
@@ -50,7 +50,8 @@ class RankSum {
     return sum;
   }
 
-  /// Collective. The sum of every one, as many as on all ranks, to `sums`. O(ranks) each.
+  /// Collective. Writes the sum of each element to `sums`. All ranks have equally many elements. O(ranks) per
+  /// element.
   void operator()(std::span<const ExactSum> mine, std::span<double> sums) {
     all_.resize(mine.size() * num_ranks_);
     const int count = 2 * static_cast<int>(mine.size());
@@ -68,9 +69,9 @@ class RankSum {
   std::vector<ExactSum> all_;
 };
 
-/// sum of a[i] b[i], products rounded to double.
+/// Returns the sum of a[i] b[i], with products rounded to double.
 inline ExactSum dot(std::span<const double> a, std::span<const double> b) {
-  // Four sums at once, so that one addition need not wait for the other.
+  // Four sums at once, so that an addition need not wait for the previous one.
   ExactSum sums[4];
   const std::size_t n = a.size();
   std::size_t i = 0;
@@ -81,7 +82,7 @@ inline ExactSum dot(std::span<const double> a, std::span<const double> b) {
   return sums[0];
 }
 
-/// The same for every column c of matrices with sums.size() columns: sums[c] = sum of a[i][c] b[i][c].
+/// Computes dot() for every column c of matrices with sums.size() columns: sums[c] = sum of a[i][c] b[i][c].
 inline void dots(std::span<const double> a, std::span<const double> b, std::span<ExactSum> sums) {
   if (sums.size() == 1) {
     sums[0] = dot(a, b);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long a halo takes by each way to exchange it, and what the programs print of halos.
+// Times halo exchanges by each method, and formats the facts of halos that programs print.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,13 +16,13 @@
 
 namespace nuice::apps {
 
-/// Medians of one exchange by each way, and that of the way "nuice" over the best of the others.
+/// The median time of one exchange by each method, and the ratio of the method "nuice" to the fastest other.
 struct HaloTimes {
   std::vector<std::optional<double>> exchange_s;  // nothing without measurements
-  std::optional<double> ratio;                    // nothing either on a rank alone, which exchanges nothing
+  std::optional<double> ratio;                    // nothing on a single rank, which exchanges nothing
 };
 
-/// Collective. Measures nothing for reps = 0.
+/// Collective. Times all methods; nothing if reps is 0.
 inline HaloTimes time_halos(const std::vector<kit::Timed>& ways, int reps) {
   if (reps == 0) return {std::vector<std::optional<double>>(ways.size()), {}};
   const std::vector<double> times_s = kit::time_in_turns(ways, reps);
@@ -31,7 +31,7 @@ inline HaloTimes time_halos(const std::vector<kit::Timed>& ways, int reps) {
   return halos;
 }
 
-/// One line: messages, bytes, phases.
+/// Returns one line: messages, bytes, phases.
 inline std::string halo_text(const HaloFacts& halo) {
   const Bounds bounds = lower_bounds(halo.pattern);
   return fmt::format("halo: {} messages, {} bytes, {} phases by {} ({}), at least {} are needed\n",
@@ -39,12 +39,12 @@ inline std::string halo_text(const HaloFacts& halo) {
                      halo.plan.executor, bounds.max_degree);
 }
 
-/// One line, or none.
+/// Returns one line, or an empty string without a ratio.
 inline std::string ratio_text(std::optional<double> ratio) {
   return ratio ? fmt::format("one halo with nuice takes {:.3f} x the best of the others\n", *ratio) : "";
 }
 
-/// scheduler, executor, messages, phases, max_degree, bytes: to be appended to a program's object.
+/// Adds scheduler, executor, messages, phases, max_degree and bytes to a program's object.
 inline void append_halo(kit::Json& to, const HaloFacts& halo) {
   const Bounds bounds = lower_bounds(halo.pattern);
   to.update({{"scheduler", halo.plan.scheduler},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ghost values: the only part of the programs that exchanges more than a few numbers. with_nuice.cpp and baseline_mpi.cpp do
-// the same, with nuice and with MPI alone.
+// Ghost values: the only part of the programs that exchanges more than a few numbers. with_nuice.cpp
+// implements it with NUICE, and baseline_mpi.cpp with MPI only.
 #pragma once
 
 #include <array>
@@ -16,13 +16,13 @@
 
 namespace nuice::apps {
 
-/// What is known of a planned halo. The same on all ranks.
+/// The properties of a planned halo. They are the same on all ranks.
 struct HaloFacts {
   CommMatrix pattern;  // of one exchange
   mpi::PlanInfo plan;
 };
 
-/// Brings the ghosts of one array up to date.
+/// Updates the ghosts of one array.
 class GhostUpdate {
  public:
   virtual ~GhostUpdate() = default;
@@ -30,16 +30,16 @@ class GhostUpdate {
   virtual void wait() = 0;
 };
 
-/// This rank's entries: owned ones, by ascending global number, then ghosts.
+/// This rank's entries: owned entries by ascending global number, then ghosts.
 class Halos {
  public:
   virtual ~Halos() = default;
   virtual std::size_t num_owned() const = 0;
   virtual std::size_t num_entries() const = 0;
   virtual std::int32_t local_index(std::int64_t entry) const = 0;
-  /// Collective. values: num_entries() * components numbers, which must stay where they are.
+  /// Collective. Binds an array of num_entries() * components numbers, which must not move.
   virtual std::unique_ptr<GhostUpdate> bind(std::span<double> values, int components) = 0;
-  /// Collective. Of one update of a number of components; nothing without a plan.
+  /// Collective. Returns the facts of one update with this number of components; nothing without a plan.
   virtual std::optional<HaloFacts> facts(int /*components*/) { return std::nullopt; }
 };
 
@@ -47,11 +47,11 @@ class Halos {
 struct Entries {
   std::vector<std::int64_t> owned;  // ascending
   std::function<Rank(std::int64_t)> owner;
-  std::vector<std::int64_t> needed;  // owned ones may be among them, and repeats
-  int components = 1;                // of the update that counts most
+  std::vector<std::int64_t> needed;  // may contain owned entries and duplicates
+  int components = 1;                // of the most frequent update
 };
 
-/// A way to exchange halos. make is collective.
+/// A method of exchanging halos. make is collective.
 struct HaloWay {
   std::string_view name;
   std::unique_ptr<Halos> (*make)(const Entries& entries, const mpi::PlanOptions& options);

@@ -23,7 +23,7 @@ struct Graph {
   std::vector<idx_t> neighbours;
 };
 
-/// In METIS's integers and without loops.
+/// Converts a graph to METIS's integers, and removes loops.
 inline Graph to_metis(std::span<const std::int64_t> begin, std::span<const std::int64_t> neighbours) {
   if (std::cmp_greater(neighbours.size(), std::numeric_limits<idx_t>::max()))
     kit::fail(ErrorCode::limit, "METIS cannot count {} edges", neighbours.size());
@@ -51,10 +51,11 @@ inline bool has_empty_part(const std::vector<Rank>& part, Rank num_parts) {
   return std::ranges::find(used, false) != used.end();
 }
 
-/// The part of each vertex: about equally many in each part, few edges between parts, the same on every call.
-/// The neighbours of v are neighbours[begin[v] .. begin[v + 1]); v itself among them is ignored. Where METIS
-/// leaves a part empty (few vertices per part), parts are ranges of vertices instead.
-/// Throws Error: invalid_argument for fewer vertices than parts, named `what`; limit for more than METIS counts.
+/// Returns the part of each vertex: parts of about equal size with few edges between parts, the same in every
+/// call. The neighbours of v are neighbours[begin[v] .. begin[v + 1]); v itself among them is ignored. If
+/// METIS leaves a part empty (few vertices per part), parts are ranges of vertices instead. Throws Error
+/// invalid_argument, which names `what`, for fewer vertices than parts; limit for more vertices or edges than
+/// METIS can count.
 inline std::vector<Rank> partition(std::span<const std::int64_t> begin,
                                    std::span<const std::int64_t> neighbours, Rank num_parts,
                                    const std::string& what) {

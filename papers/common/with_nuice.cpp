@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ghost values with nuice: the entries that the rank works with go in, planned updates come out.
+// Ghost values with NUICE, which turns the list of entries that the rank uses into planned updates.
 #include <nuice/mpi/halo.hpp>
 
 #include "common/halos.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The median dual of a mesh: a polygon of air around every point. The polygons of the two ends of an edge share a
-// face, which goes from the centroids of the edge's triangles over its middle. This is the graph whose edges figure 10
-// of paper 000 sweeps over.
+// The median dual of a mesh: a polygon around every point. The polygons of an edge's two ends share a face,
+// which connects the centroids of the edge's triangles through the middle of the edge. The edges of this
+// graph are those over which figure 10 of paper 000 sweeps.
 //
-// One rank's part of it are its points and all edges that touch them. An edge between two ranks' points is on both
-// ranks, which compute the same flux and keep their own end's share of it; so nothing needs to be sent back.
+// One rank's part consists of its points and all edges that touch them. Both ranks have an edge between their
+// points. They compute the same flux, and each keeps the share of its own end, so nothing is sent back.
 #pragma once
 
 #include <algorithm>
@@ -23,14 +23,14 @@ struct DualEdge {
   std::int32_t a;
   std::int32_t b;
   Vector along;   // from a to b
-  Vector normal;  // of the face, from a to b, as long as the face
+  Vector normal;  // normal of the face from a to b, with the face's length
 };
 
-/// Plain numbers throughout, so that it can be broadcast.
+/// The dual mesh. It holds plain numbers only, so that it can be broadcast.
 struct Dual {
   std::vector<DualEdge> edges;  // a < b, sorted
   std::vector<double> area;     // by point
-  std::vector<Vector> wall;     // outward normals of the boundary around the point, added up by kind
+  std::vector<Vector> wall;     // sum of the outward boundary normals around the point, by kind
   std::vector<Vector> far;
 
   std::size_t num_points() const { return area.size(); }
@@ -57,7 +57,7 @@ inline void add_triangle(const Mesh& mesh, const std::array<std::int32_t, 3>& co
                            mesh.between(origin, mesh.points[at(corners[1])]),
                            mesh.between(origin, mesh.points[at(corners[2])])};
   const Vector centroid = (place[1] + place[2]) * (1.0 / 3);
-  const double third = cross(place[1], place[2]) / 6;  // of the area
+  const double third = cross(place[1], place[2]) / 6;  // a third of the area
   for (std::size_t i = 0; i < 3; ++i) {
     const std::size_t j = (i + 1) % 3;
     dual.area[at(corners[i])] += third;
@@ -65,7 +65,7 @@ inline void add_triangle(const Mesh& mesh, const std::array<std::int32_t, 3>& co
   }
 }
 
-/// Outward normals: a boundary edge has its triangle on one side.
+/// Adds the outward normals of boundary edges, which have a triangle on one side only.
 inline void add_boundary(const Mesh& mesh, Dual& dual) {
   std::map<std::pair<std::int32_t, std::int32_t>, Boundary> kinds;
   for (const BoundaryEdge& edge : mesh.boundary)
@@ -96,7 +96,7 @@ inline Dual make_dual(const Mesh& mesh) {
   return dual;
 }
 
-/// The part of each point, by METIS. Throws Error invalid_argument for fewer points than parts.
+/// Returns the part of each point, from METIS. Throws Error invalid_argument for fewer points than parts.
 inline std::vector<Rank> partition(const Dual& dual, Rank num_parts) {
   std::vector<std::int64_t> begin(dual.num_points() + 1, 0);
   for (const DualEdge& edge : dual.edges) {
@@ -114,13 +114,13 @@ inline std::vector<Rank> partition(const Dual& dual, Rank num_parts) {
 }
 
 struct LocalMesh {
-  std::vector<DualEdge> edges;       // local indices; those between owned points come first
-  std::size_t num_interior = 0;      // how many those are
-  std::vector<std::int32_t> points;  // of the whole mesh, by owned local index
+  std::vector<DualEdge> edges;       // local indices; edges between owned points come first
+  std::size_t num_interior = 0;      // number of edges between owned points
+  std::vector<std::int32_t> points;  // indices in the whole mesh, by owned local index
   std::vector<double> area;
   std::vector<Vector> wall;
   std::vector<Vector> far;
-  /// Inverse of the least-squares matrix, sum of along along' / |along|^2: xx, xy, yy.
+  /// The inverse of the least-squares matrix, the sum of along along' / |along|^2: xx, xy, yy.
   std::vector<std::array<double, 3>> inverse;
 
   std::size_t num_owned() const { return area.size(); }
@@ -153,8 +153,8 @@ inline std::vector<std::array<double, 3>> invert_least_squares(const LocalMesh& 
   return sums;
 }
 
-/// What this rank owns and works with: both ends of every edge that touches one of its points. For updates of the four flow
-/// variables. owners must live as long as what is made of it.
+/// Returns the entries that this rank owns, and those that it uses: both ends of every edge that touches one
+/// of its points. The entries are for updates of the four flow variables. owners must outlive the result.
 inline apps::Entries entries_of(const Dual& dual, const std::vector<Rank>& owners, Rank rank) {
   apps::Entries entries{
       .owned = {},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An ideal gas, and the flux between two states of it; flows to begin with, and what is known of them.
+// An ideal gas, the flux between two of its states, initial flows and exact solutions.
 #pragma once
 
 #include <algorithm>
@@ -30,20 +30,20 @@ inline State to_state(const Flow& w) {
 
 inline double sound_speed(const Flow& w) { return std::sqrt(gamma_gas * w[3] / w[0]); }
 
-/// Through a face of length 1 whose normal velocity is vn.
+/// Returns the flux through a face of length 1 whose normal velocity is vn.
 inline State physical_flux(const State& u, const Flow& w, const Vector& n, double vn) {
   return {u[0] * vn, u[1] * vn + w[3] * n.x, u[2] * vn + w[3] * n.y, (u[3] + w[3]) * vn};
 }
 
-/// The state between a wave of speed s and the contact of speed sm.
+/// Returns the state between a wave of speed s and the contact of speed sm.
 inline State star_state(const State& u, const Flow& w, const Vector& n, double vn, double s, double sm) {
   const double density = u[0] * (s - vn) / (s - sm);
   const double energy = u[3] / u[0] + (sm - vn) * (sm + w[3] / (u[0] * (s - vn)));
   return {density, density * (w[1] + (sm - vn) * n.x), density * (w[2] + (sm - vn) * n.y), density * energy};
 }
 
-/// HLLC (Toro, Spruce, Speares 1994) with the wave speeds of Batten et al. 1997, through a face with this normal,
-/// from left to right; times the length of the normal.
+/// Returns the HLLC flux (Toro, Spruce, Speares 1994) with the wave speeds of Batten et al. 1997, from left
+/// to right through a face with this normal, times the length of the normal.
 inline State hllc(const Flow& left, const Flow& right, const Vector& normal) {
   const double length = std::sqrt(dot(normal, normal));
   if (length == 0) return {0, 0, 0, 0};
@@ -82,18 +82,18 @@ inline State hllc(const Flow& left, const Flow& right, const Vector& normal) {
 
 inline constexpr double vortex_side = 10;
 
-/// Uniform flow of this Mach number at an angle of attack in degrees; density 1, pressure 1 / gamma, so that the speed
-/// of sound is 1.
+/// Returns a uniform flow of this Mach number at an angle of attack in degrees. The density is 1 and the
+/// pressure 1 / gamma, so that the speed of sound is 1.
 inline Flow uniform_flow(double mach, double alpha_degrees) {
   const double alpha = alpha_degrees * std::numbers::pi / 180;
   return {1, mach * std::cos(alpha), mach * std::sin(alpha), 1 / gamma_gas};
 }
 
-/// Free-stream flow on the box itself: nothing but the drift.
+/// Returns the vortex's free stream: only the drift.
 inline Flow vortex_background() { return {1, 1, 1, 1}; }
 
-/// The isentropic vortex (Yee, Sandham, Djomehri 1999; strength 5) in a periodic box of side vortex_side at time t: it
-/// drifts with the flow, which has velocity (1, 1), and keeps its shape.
+/// Returns the isentropic vortex (Yee, Sandham, Djomehri 1999; strength 5) in a periodic box of side
+/// vortex_side at time t. It drifts with the flow's velocity (1, 1) and keeps its shape.
 inline Flow vortex(const Vector& point, double t) {
   constexpr double strength = 5;
   const auto from_centre = [t](double x) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// nuice-euler: the Euler equations of gas flow on unstructured triangles, with the halos planned by nuice and, in the
-// same run, by MPI itself.
+// nuice-euler: the Euler equations of gas flow on unstructured triangles. The halos are planned by NUICE and,
+// in the same run, exchanged by MPI itself.
 //
 //   mpiexec -n 4 nuice-euler                      an isentropic vortex, checked: order, conservation, free stream
 //   mpiexec -n 4 nuice-euler --mesh airfoil.mesh --mach 0.5 --alpha 2 --steps 2000 --vtk flow.vtk
@@ -49,7 +49,7 @@ void broadcast(std::vector<T>& values) {
   MPI_Type_free(&type);
 }
 
-/// A mesh and its dual. The triangles are on rank 0 only; all else is on every rank.
+/// A mesh and its dual. Only rank 0 has the triangles; every rank has the rest.
 struct Domain {
   Mesh mesh;
   Dual dual;
@@ -74,7 +74,7 @@ Domain make_domain(Make&& make) {
   return domain;
 }
 
-/// One way to exchange, and the solver that uses it.
+/// A method of exchanging halos, and the solver that uses it.
 struct Run {
   std::string name;
   std::unique_ptr<apps::Halos> halos;
@@ -99,7 +99,7 @@ void set_flow(Run& run, const Domain& domain, FlowAt&& flow_at) {
     run.solver->states()[i] = to_state(flow_at(domain.mesh.points[at(run.mesh.points[i])]));
 }
 
-/// Steps until time end, or the given number; returns their number.
+/// Makes steps until time end, or the given number of steps. Returns their number.
 int advance(Run& run, double end, int max_steps) {
   int steps = 0;
   for (double time = 0; time < end && steps < max_steps; ++steps) time += run.solver->step(end - time);
@@ -116,7 +116,7 @@ double total_mass(const Run& run) {
   return sum_over_points(run, [&](std::size_t i) { return run.mesh.area[i] * run.solver->states()[i][0]; });
 }
 
-/// Root of the mean square error of the density against the exact vortex.
+/// Returns the root mean square error of the density against the exact vortex.
 double vortex_error(const Run& run, const Domain& domain, double time) {
   const double square = sum_over_points(run, [&](std::size_t i) {
     const Vector& point = domain.mesh.points[at(run.mesh.points[i])];
@@ -126,7 +126,7 @@ double vortex_error(const Run& run, const Domain& domain, double time) {
   return std::sqrt(square) / vortex_side;
 }
 
-/// How fast a uniform flow changes, which it should not, boundaries all being far ones.
+/// Measures how fast a uniform flow changes if all boundaries are far-field boundaries. It should not change.
 Finding free_stream(const Domain& domain, const Options& options, const Flow& flow) {
   const auto run = make_run(apps::halo_ways.front(), domain, options,
                             {.far = flow, .limited = options.limiter, .walls_are_far = true});
@@ -134,7 +134,7 @@ Finding free_stream(const Domain& domain, const Options& options, const Flow& fl
   return {"free_stream", "rate of change of a uniform flow", run->solver->residual(), 1e-12};
 }
 
-/// Runs all ways from the same flow, compares their states, and times their exchanges. Returns the runs.
+/// Runs all methods from the same flow, compares their states, and times their exchanges. Returns the runs.
 template <typename FlowAt>
 std::vector<std::unique_ptr<Run>> run_all(const Domain& domain, const Options& options,
                                           const SolverOptions& solver, double end, int max_steps,
@@ -161,7 +161,7 @@ std::vector<std::unique_ptr<Run>> run_all(const Domain& domain, const Options& o
   return runs;
 }
 
-/// Collective. By point, on rank 0.
+/// Collective. Returns the states by point on rank 0.
 std::vector<State> gather_states(const Run& run, const Domain& domain) {
   std::vector<State> all(domain.dual.num_points(), State{});
   for (std::size_t i = 0; i < run.mesh.num_owned(); ++i)
@@ -173,14 +173,14 @@ std::vector<State> gather_states(const Run& run, const Domain& domain) {
   return sum;
 }
 
-/// Collective. Where that was asked for.
+/// Collective. Writes the flow if the options name a file.
 void write_flow(const Options& options, const Run& run, const Domain& domain) {
   if (options.vtk.empty()) return;
   const std::vector<State> states = gather_states(run, domain);
   mpi::on_rank_0(MPI_COMM_WORLD, [&] { write_vtk(options.vtk, domain.mesh, states); });
 }
 
-/// The vortex on two meshes, the second with half the distance of points.
+/// Runs the vortex on two meshes; the second has half the distance between points.
 Report run_vortex(const Options& options) {
   Report report;
   report.problem = fmt::format("isentropic vortex until t = {}", options.time);
@@ -218,7 +218,7 @@ Report run_vortex(const Options& options) {
   return report;
 }
 
-/// Flow around what the mesh has walls of.
+/// Runs the flow around the walls of the mesh.
 Report run_mesh(const Options& options) {
   Report report;
   report.problem =
@@ -233,7 +233,7 @@ Report run_mesh(const Options& options) {
   apps::RankSum sum(MPI_COMM_WORLD);
   const Vector mine = first.solver->wall_force();
   const Vector force = {sum({mine.x, 0}), sum({mine.y, 0})};
-  // Per chord 1 and dynamic pressure; drag along the flow, lift across.
+  // Coefficients for chord 1 and the dynamic pressure: drag along the flow, lift across it.
   const double speed = std::hypot(far[1], far[2]);
   const Vector along = Vector{far[1], far[2]} * (1 / speed);
   const double scale = 2 / (far[0] * speed * speed);

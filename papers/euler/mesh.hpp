@@ -19,7 +19,7 @@
 
 namespace nuice::euler {
 
-/// As the place of a point in an array.
+/// Returns a point's number as an array index.
 inline std::size_t at(std::int32_t point) { return static_cast<std::size_t>(point); }
 
 struct Vector {
@@ -32,7 +32,7 @@ struct Vector {
 };
 inline double dot(const Vector& a, const Vector& b) { return a.x * b.x + a.y * b.y; }
 inline double cross(const Vector& a, const Vector& b) { return a.x * b.y - a.y * b.x; }
-/// To the right of the direction of v, as long as v.
+/// Returns v turned by 90 degrees to the right.
 inline Vector right_of(const Vector& v) { return {v.y, -v.x}; }
 
 enum class Boundary : std::int8_t { wall, far };
@@ -50,10 +50,10 @@ inline double nearest(double difference, double period) {
 struct Mesh {
   std::vector<Vector> points;
   std::vector<std::array<std::int32_t, 3>> triangles;  // counter-clockwise
-  std::vector<BoundaryEdge> boundary;                  // the edges that have one triangle
-  std::optional<Vector> period;                        // points that differ by a multiple of it are the same
+  std::vector<BoundaryEdge> boundary;                  // edges with one triangle
+  std::optional<Vector> period;                        // points that differ by a multiple of it are identical
 
-  /// From a to b; in a periodic mesh to the nearest image of b.
+  /// Returns the vector from a to b, or to the nearest image of b in a periodic mesh.
   Vector between(const Vector& a, const Vector& b) const {
     const Vector d = b - a;
     return period ? Vector{nearest(d.x, period->x), nearest(d.y, period->y)} : d;
@@ -124,17 +124,17 @@ inline void require_connected(const Mesh& mesh, const std::string& name) {
       kit::refuse("{}: points 0 and {} are in unconnected parts", name, point);
 }
 
-/// Throws Error invalid_argument, naming triangle, point or edge (from 0), for a mesh with inverted or flat triangles,
-/// points that do not exist or have no triangle, edges of more than two triangles, boundary edges that are missing,
-/// given twice or are none, and for one that falls into unconnected parts.
+/// Throws Error invalid_argument, which names the triangle, point or edge (from 0), if the mesh is invalid:
+/// inverted or flat triangles, points that do not exist or have no triangle, edges of more than two
+/// triangles, boundary edges that are missing, listed twice or no boundary edges, or unconnected parts.
 inline void require_valid(const Mesh& mesh, const std::string& name) {
   require_triangles(mesh, name);
   require_boundary(mesh, name);
   require_connected(mesh, name);
 }
 
-/// n x n points of a periodic box of this side, moved at random by up to a tenth of their distance; two triangles per
-/// square, with alternating diagonals. n must be even and at least 4.
+/// Returns n x n points of a periodic box of this side, moved at random by up to a tenth of their distance.
+/// Each square has two triangles, with alternating diagonals. n must be even and at least 4.
 inline Mesh periodic_box(std::int32_t n, double side) {
   Mesh mesh;
   mesh.period = Vector{side, side};
@@ -225,7 +225,8 @@ class Reader {
   kit::LineReader in_;
 };
 
-/// Format: docs/reference/formats.md. Throws Error parse with "file:line: what is wrong", or io. The mesh is valid.
+/// Reads a mesh and checks it. Format: docs/reference/formats.md. Throws Error io, or parse with "file:line:
+/// what is wrong".
 inline Mesh load_mesh(const std::string& path) { return Reader(path).read(); }
 
 }  // namespace nuice::euler

@@ -18,10 +18,10 @@ namespace nuice::euler {
 struct MethodReport {
   std::string name;
   double seconds = 0;       // of all steps
-  bool same_states = true;  // as the first method's, to the last bit
+  bool same_states = true;  // equal to the first method's, to the last bit
 };
 
-/// Something that was found, and the bound that it must keep, if there is one.
+/// A measured value, and its bounds if it has any.
 struct Finding {
   std::string key;
   std::string text;
@@ -29,7 +29,7 @@ struct Finding {
   std::optional<double> at_most = {};
   std::optional<double> at_least = {};
 
-  // Written so that what is not a number is wrong.
+  // Written so that NaN is wrong.
   bool is_right() const { return (!at_most || value <= *at_most) && (!at_least || value >= *at_least); }
 };
 

@@ -5,7 +5,7 @@
 //   ghosts of the gradients     |  fluxes over interior edges, then over the others       (000 fig. 10)
 //   boundary fluxes, next state
 //
-// What stands to the right of | goes on while the ghosts to the left are in flight.
+// The work to the right of | proceeds while the ghosts to the left are in flight.
 #pragma once
 
 #include <mpi.h>
@@ -47,11 +47,11 @@ class Solver {
         update_flow_(halos.bind(flow_, 4)),
         update_gradients_(halos.bind(gradients_, 8)) {}
 
-  /// Of owned points.
+  /// Returns the states of owned points.
   std::vector<State>& states() { return states_; }
 
-  /// Collective. One time step, but not beyond end_s; returns its length.
-  /// Shu and Osher's three stages.
+  /// Collective. Makes one time step, but not beyond end_s, with Shu and Osher's three stages. Returns its
+  /// length.
   double step(double left_s) {
     before_ = states_;
     double length_s = 0;
@@ -68,7 +68,7 @@ class Solver {
     return length_s;
   }
 
-  /// Collective. Sum of |d density / dt| area over all points, divided by the area.
+  /// Collective. Returns the sum of |d density / dt| area over all points, divided by the total area.
   double residual() {
     compute_rates();
     apps::ExactSum change;
@@ -82,14 +82,14 @@ class Solver {
     return all / sum(area);
   }
 
-  /// Pressure force on this rank's part of the wall.
+  /// Returns the pressure force on this rank's part of the wall.
   Vector wall_force() const {
     Vector force;
     for (std::size_t i = 0; i < mesh_.num_owned(); ++i) force += mesh_.wall[i] * to_flow(states_[i])[3];
     return force;
   }
 
-  /// Collective. One update of the flow's ghosts, for timing.
+  /// Collective. Updates the flow's ghosts once, for timing.
   void exchange() {
     update_flow_->start();
     update_flow_->wait();
@@ -116,7 +116,7 @@ class Solver {
     add_boundary_fluxes();
   }
 
-  /// At both ends of an edge: sum += along (w_b - w_a) / |along|^2, which is the same seen from either end.
+  /// Adds along (w_b - w_a) / |along|^2 at both ends of each edge; the term is the same from either end.
   void sum_gradients(std::size_t begin, std::size_t end) {
     for (std::size_t e = begin; e < end; ++e) {
       const DualEdge& edge = mesh_.edges[e];
@@ -152,12 +152,12 @@ class Solver {
       const Vector far = options_.walls_are_far ? mesh_.far[i] + mesh_.wall[i] : mesh_.far[i];
       const State out = hllc(here, options_.far, far);
       for (std::size_t k = 0; k < 4; ++k) residuals_[4 * i + k] += out[k];
-      residuals_[4 * i + 1] += here[3] * wall.x;  // nothing flows through a wall: pressure is all
+      residuals_[4 * i + 1] += here[3] * wall.x;  // nothing flows through a wall: only pressure acts
       residuals_[4 * i + 2] += here[3] * wall.y;
     }
   }
 
-  /// cfl * the least of area / sum of wave speeds over the faces. Needs compute_rates().
+  /// Returns cfl * the minimum of area / sum of wave speeds over the faces. Needs compute_rates().
   double time_step() const {
     std::vector<double> speeds(mesh_.num_owned(), 0);
     const auto add = [&](std::int32_t end, const Vector& normal) {
@@ -174,7 +174,7 @@ class Solver {
     for (std::size_t i = 0; i < mesh_.num_owned(); ++i) {
       add(static_cast<std::int32_t>(i), mesh_.wall[i] + mesh_.far[i]);
       least = std::min(least, options_.cfl * mesh_.area[i] / speeds[i]);
-      if (!(speeds[i] > 0)) least = -1;  // not a number: the flow has broken down
+      if (!(speeds[i] > 0)) least = -1;  // NaN: the solution has diverged
     }
     MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
     if (!(least > 0))
@@ -192,19 +192,20 @@ class Solver {
   std::vector<State> before_;      // at the beginning of the step
   std::vector<double> flow_;       // 4 per entry, ghosts too
   std::vector<double> gradients_;  // 8 per entry, ghosts too: d/dx of the four, then d/dy
-  std::vector<double> sums_;       // 8 per entry: least-squares sums; those of ghosts are of no use
-  std::vector<double> residuals_;  // 4 per entry: net flux out of the polygon; likewise
+  std::vector<double> sums_;       // 8 per entry: least-squares sums; unused for ghosts
+  std::vector<double> residuals_;  // 4 per entry: net flux out of the polygon; unused for ghosts
   std::unique_ptr<apps::GhostUpdate> update_flow_;
   std::unique_ptr<apps::GhostUpdate> update_gradients_;
 };
 
-/// Van Albada's mean of two differences: near their average where they are alike, small where they are not.
+/// Returns van Albada's mean of two differences: near their average if they are alike, small if they are not.
 inline double van_albada(double a, double b) {
   constexpr double tiny = 1e-12;
   return a * b <= 0 ? 0 : ((a * a + tiny) * b + (b * b + tiny) * a) / (a * a + b * b + 2 * tiny);
 }
 
-/// From the value at a point half-way along the edge. central: difference along the edge; slope: gradient times edge.
+/// Returns the value half-way along the edge, from the value at a point. central: the difference along the
+/// edge. slope: the gradient times the edge.
 template <bool Limited>
 double reconstruct(double value, double slope, double central) {
   const double upwind = 2 * slope - central;

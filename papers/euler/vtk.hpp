@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flows as legacy VTK files (ASCII, unstructured grid), which ParaView, VisIt and meshio read.
+// Writes flows as legacy VTK files (ASCII, unstructured grid), which ParaView, VisIt and meshio read.
 #pragma once
 
 #include <fmt/format.h>
@@ -44,8 +44,8 @@ inline void write_scalar(std::ostream& out, const std::string& name, const std::
   for (const State& state : states) out << fmt::format("{:.12g}\n", value(to_flow(state)));
 }
 
-/// Density, pressure, Mach number and velocity at the points. In a periodic mesh, triangles over the rim are left out.
-/// Written under another name first, then renamed. Throws Error io.
+/// Writes density, pressure, Mach number and velocity at the points. Triangles across the border of a
+/// periodic mesh are left out. Writes to a temporary name first and then renames the file. Throws Error io.
 inline void write_vtk(const std::string& path, const Mesh& mesh, const std::vector<State>& states) {
   const std::string temporary = path + ".part";
   std::ofstream out(temporary);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The array, spread over the ranks, and how it comes there and back.
+// The distributed array, and how it is read, gathered and written.
 #pragma once
 
 #include <fmt/format.h>
@@ -22,7 +22,8 @@ namespace nuice::fft2d {
 
 using Complex = std::complex<double>;
 
-/// Lines 0 .. size - 1 in ranges over the ranks, as even as can be; some ranks have none where there are few.
+/// Divides lines 0 .. size - 1 into ranges over the ranks, as evenly as possible. If there are few lines,
+/// some ranks have none.
 struct Ranges {
   std::int64_t size;
   Rank num_ranks;
@@ -36,7 +37,7 @@ struct Shape {
   std::int64_t columns;
 };
 
-/// A row as one element: MPI counts with an int.
+/// A datatype for a whole row, because MPI counts with an int.
 class RowType {
  public:
   explicit RowType(std::int64_t columns) {
@@ -52,7 +53,7 @@ class RowType {
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-/// Element (row, column) of the input when there is no file: uniform in [-1, 1) for both parts.
+/// Returns element (row, column) of the input if there is no file: both parts are uniform in [-1, 1).
 inline Complex element(std::int64_t row, std::int64_t column, std::uint64_t seed) {
   Random random(mix64(seed) ^
                 mix64(static_cast<std::uint64_t>(row) << 32 | static_cast<std::uint64_t>(column)));
@@ -60,9 +61,9 @@ inline Complex element(std::int64_t row, std::int64_t column, std::uint64_t seed
   return {real, 2 * random.unit() - 1};
 }
 
-/// Collective. This rank's rows of the array in the file: rows x columns numbers of two doubles in the machine's
-/// byte order, row by row (numpy's complex128, tofile()).
-/// Throws Error, on all ranks: io for a file that cannot be read or has another length.
+/// Collective. Returns this rank's rows of the array in the file: rows x columns numbers of two doubles in
+/// the machine's byte order, row by row (numpy's complex128, tofile()). Throws Error io on all ranks if the
+/// file cannot be read or has another length.
 inline std::vector<Complex> read_rows(const std::string& path, const Shape& shape) {
   const Ranges rows{shape.rows, mpi::world_size()};
   const Rank rank = mpi::world_rank();
@@ -82,7 +83,7 @@ inline std::vector<Complex> read_rows(const std::string& path, const Shape& shap
   return mine;
 }
 
-/// Collective. The whole array on rank 0, empty elsewhere, from every rank's rows.
+/// Collective. Gathers every rank's rows. Returns the whole array on rank 0, and an empty one elsewhere.
 inline std::vector<Complex> gather_rows(const std::vector<Complex>& mine, const Shape& shape) {
   const Ranges rows{shape.rows, mpi::world_size()};
   std::vector<int> counts;
@@ -99,7 +100,7 @@ inline std::vector<Complex> gather_rows(const std::vector<Complex>& mine, const 
   return all;
 }
 
-/// Rank 0 only.
+/// Writes the array. Called on rank 0 only.
 inline void write_array(const std::string& path, const std::vector<Complex>& array) {
   kit::write_file(path, std::as_bytes(std::span(array)));
 }

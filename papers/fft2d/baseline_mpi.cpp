@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The complete exchange with MPI alone: MPI_Alltoallv, and Irecv and Isend with each rank beginning at its successor.
+// The complete exchange with MPI only: MPI_Alltoallv, or Irecv and Isend in which each rank begins with its
+// successor.
 #include <mpi.h>
 
 #include "fft2d/exchange.hpp"
@@ -16,7 +17,7 @@ class AlltoallvExchange : public CompleteExchange {
   void backward() override { run(columns_, column_side_, rows_, row_side_); }
 
  private:
-  /// What MPI wants to know of the blocks; nothing for the rank itself.
+  /// Counts and displacements of the blocks for MPI; the rank's own block is empty.
   struct Layout {
     explicit Layout(const Blocks& blocks) {
       for (Rank rank = 0; rank < mpi::world_size(); ++rank) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The complete exchange of a distributed transpose: every rank has a block for every other. with_nuice.cpp and
-// baseline_mpi.cpp carry it with nuice and with MPI alone.
+// The complete exchange of a distributed transpose: every rank has a block for every other rank.
+// with_nuice.cpp carries it out with NUICE, baseline_mpi.cpp with MPI only.
 //
 //   forward    column_side[r].block(s) = row_side[s].block(r)    for all ranks r != s
 //   backward   row_side[s].block(r) = column_side[r].block(s)
@@ -16,7 +16,7 @@
 
 namespace nuice::fft2d {
 
-/// One block for each rank, contiguous.
+/// One block per rank, contiguous.
 struct Blocks {
   std::vector<std::size_t> begin;  // num_ranks + 1
   std::vector<Complex> memory;
@@ -31,7 +31,7 @@ struct Blocks {
   }
 };
 
-/// This rank's blocks on both sides. The blocks for itself are none of the exchange's business.
+/// This rank's blocks on both sides. The exchange ignores the blocks of a rank for itself.
 struct Sides {
   Blocks row_side;
   Blocks column_side;
@@ -44,8 +44,8 @@ class CompleteExchange {
   virtual void backward() = 0;
 };
 
-/// `sides` must outlive the exchange.
-/// Collective. Throws Error not_applicable, on all ranks, for a scheduler that MPI plans do not carry.
+/// Collective. `sides` must outlive the exchange. Throws Error not_applicable on all ranks for a scheduler
+/// that plans on MPI do not support.
 std::unique_ptr<CompleteExchange> make_with_nuice(Sides& sides, const mpi::PlanOptions& options,
                                                   PhaseId& num_phases);
 std::unique_ptr<CompleteExchange> make_with_alltoallv(Sides& sides);

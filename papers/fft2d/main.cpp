@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// nuice-fft2d: the two-dimensional Fourier transform of 001 table 5, with the complete exchange planned by nuice and,
-// in the same run, by MPI itself.
+// nuice-fft2d: the two-dimensional Fourier transform of 001 table 5. The complete exchange is planned by
+// NUICE and, in the same run, carried out by MPI itself.
 //
 //   mpiexec -n 4 nuice-fft2d                                        256 x 256, checked against FFTW's 2-D plan
 //   mpiexec -n 8 nuice-fft2d --size 2048 --schedulers lex,pex,bex --json
@@ -23,7 +23,7 @@
 namespace nuice::fft2d {
 namespace {
 
-/// A way to carry the exchange: a word of --schedulers, or MPI's own.
+/// A method for the exchange: a word of --schedulers, or a method of MPI.
 struct Method {
   std::string name;
   bool planned;
@@ -70,7 +70,7 @@ void add_options(kit::App& app, Options& options) {
   kit::add_output(app, options.output);
 }
 
-/// Fills shape and methods from the words. Throws Error invalid_argument.
+/// Fills shape and methods from the command line. Throws Error invalid_argument.
 void interpret(Options& options) {
   std::tie(options.shape.rows, options.shape.columns) = kit::parse_size(options.size, max_length);
   for (const std::string& word : options.words) options.methods.push_back(parse_method(word));
@@ -113,7 +113,7 @@ double greatest_value(const std::vector<Complex>& a) {
   return value;
 }
 
-/// Row by row, from column by column.
+/// Returns the array row by row from its columns.
 std::vector<Complex> turned(const std::vector<Complex>& columns, const Shape& shape) {
   std::vector<Complex> rows(columns.size());
   for (std::int64_t c = 0; !columns.empty() && c < shape.columns; ++c)
@@ -149,7 +149,7 @@ class Program {
   }
 
  private:
-  /// A scheduler that cannot carry this is told of, and the others run.
+  /// Prepares a method. If its scheduler does not apply, this is reported and the others run.
   void prepare(const Method& method) {
     MethodReport& report = report_.methods.emplace_back();
     report.name = method.name;
@@ -171,7 +171,8 @@ class Program {
     }
   }
 
-  /// Forward against FFTW's 2-D plan, and back. The blocks are spoiled before, so that nothing is right by chance.
+  /// Compares the forward transform with FFTW's 2-D plan, and the inverse with the input. The blocks are
+  /// overwritten first, so that no result is right by chance.
   void verify(CompleteExchange& exchange, MethodReport& report, bool write) {
     std::ranges::fill(transform_.sides().column_side.memory, Complex(NAN, NAN));
     transform_.rows() = input_;
@@ -221,7 +222,7 @@ class Program {
     }
   }
 
-  /// A difference that is not a number is not right either.
+  /// Returns whether all differences are small; NaN counts as wrong.
   bool is_right() const {
     return std::ranges::all_of(report_.methods, [](const MethodReport& method) {
       return !method.refused.empty() ||
@@ -233,7 +234,7 @@ class Program {
   std::vector<Complex> input_;
   Transform transform_;
   std::vector<Complex> expected_;                             // on rank 0, with --check
-  std::vector<std::unique_ptr<CompleteExchange>> exchanges_;  // by method; null where refused
+  std::vector<std::unique_ptr<CompleteExchange>> exchanges_;  // by method; null if refused
   Report report_;
 };
 

@@ -19,12 +19,12 @@ namespace nuice::fft2d {
 struct MethodReport {
   std::string name;
   bool planned = false;
-  std::string refused;  // why it was not run; the rest is then without meaning
+  std::string refused;  // why the method was not run; the other members are then meaningless
   std::optional<PhaseId> num_phases;
   std::optional<double> exchange_s;   // medians
   std::optional<double> transform_s;  // forward
-  std::optional<double> error;        // greatest difference to FFTW's 2-D plan / greatest value
-  double round_trip_error = 0;        // greatest difference after forward and inverse
+  std::optional<double> error;        // largest difference to FFTW's 2-D plan / largest value
+  double round_trip_error = 0;        // largest difference after forward and inverse
 };
 
 struct Report {
@@ -37,7 +37,8 @@ struct Report {
 using kit::Json;
 using kit::or_null;
 
-/// Median exchange time of the best planned method over that of the best of MPI's; nothing without times.
+/// Returns the median exchange time of the best planned method over that of MPI's best; nothing without
+/// times.
 inline std::optional<double> exchange_ratio(const Report& report) {
   constexpr double never = std::numeric_limits<double>::infinity();
   double planned = never;

@@ -4,8 +4,8 @@
 //   forward   transform this rank's rows; complete exchange; transform the columns that it has now
 //   inverse   the same backwards, divided by the number of elements
 //
-// The result is distributed by columns. Cost: FFTW's, two passes over the data to pack and unpack, one complete
-// exchange of rows x columns / ranks^2 elements per pair.
+// The result is distributed by columns. Cost: FFTW's, two passes over the data to pack and unpack, and one
+// complete exchange of rows x columns / ranks^2 elements per pair of ranks.
 #pragma once
 
 #include <fftw3.h>
@@ -20,7 +20,7 @@
 
 namespace nuice::fft2d {
 
-/// Blocks of `lines` x other.count(r) elements for the ranks r.
+/// Returns the begins of the blocks of `lines` x other.count(r) elements for the ranks r.
 inline std::vector<std::size_t> block_begins(std::int64_t lines, const Ranges& other) {
   std::vector<std::size_t> begins;
   for (Rank rank = 0; rank <= other.num_ranks; ++rank)
@@ -34,7 +34,7 @@ inline fftw_complex* fftw(std::vector<Complex>& values) {
 
 class Transform {
  public:
-  /// Every rank must call it, as MPI must know the ranks; nothing is sent.
+  /// Sends nothing, but every rank must call it, because it asks MPI for the ranks.
   explicit Transform(const Shape& shape)
       : shape_(shape),
         row_ranges_{shape.rows, mpi::world_size()},
@@ -53,10 +53,10 @@ class Transform {
   std::vector<Complex>& rows() { return rows_; }
   /// columns()[c * rows + i]: this rank's column c. Output of forward(), input of inverse().
   std::vector<Complex>& columns() { return columns_; }
-  /// What an exchange is made for.
+  /// Returns the blocks for which an exchange is made.
   Sides& sides() { return sides_; }
 
-  /// Collective. rows() is used up.
+  /// Collective. Transforms rows() into columns(), and overwrites rows().
   void forward(CompleteExchange& exchange) {
     if (rows_forward_) fftw_execute(rows_forward_.get());
     for_each_row_element([](const Complex& in_row, Complex& in_block) { in_block = in_row; });
@@ -65,7 +65,7 @@ class Transform {
     if (columns_forward_) fftw_execute(columns_forward_.get());
   }
 
-  /// Collective. columns() is used up.
+  /// Collective. Transforms columns() into rows(), and overwrites columns().
   void inverse(CompleteExchange& exchange) {
     if (columns_inverse_) fftw_execute(columns_inverse_.get());
     for_each_piece_of_column([](auto column, auto block, auto count) { std::copy_n(column, count, block); });
@@ -89,12 +89,14 @@ class Transform {
     return plan;
   }
 
-  /// Row-side block of a rank, or column-side: for itself always the latter, which is not sent.
+  /// Returns the row-side block of a rank. For this rank itself it is the column-side block, which is not
+  /// sent.
   std::span<Complex> row_block(Rank rank) {
     return rank == rank_ ? sides_.column_side.block(rank) : sides_.row_side.block(rank);
   }
 
-  // A block has its elements column by column: [c][i], c a column of the receiver, i a row of the sender.
+  // A block stores its elements column by column: [c][i] for column c of the receiver and row i of the
+  // sender.
 
   /// Calls visit(element, its place in a block).
   template <typename Visit>
@@ -128,7 +130,7 @@ class Transform {
   Fft rows_forward_, rows_inverse_, columns_forward_, columns_inverse_;
 };
 
-/// The transform of the whole array by FFTW's two-dimensional plan, row by row: the reference.
+/// Returns the transform of the whole array by FFTW's two-dimensional plan, row by row, as the reference.
 inline std::vector<Complex> transform_alone(std::vector<Complex> array, const Shape& shape) {
   fftw_plan_s* const plan = fftw_plan_dft_2d(static_cast<int>(shape.rows), static_cast<int>(shape.columns),
                                              fftw(array), fftw(array), FFTW_FORWARD, FFTW_ESTIMATE);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The complete exchange with nuice: one plan; on the way back the blocks go through its phases backwards.
+// The complete exchange with NUICE: one plan, whose phases run backwards for the inverse transform.
 #include <nuice/mpi.hpp>
 
 #include <nuice/mpi/agree.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// AM-NC-O, ST-NC-O and AM-C-O: items leave at once or when a buffer is full, and the handler of the message is the
-// remote expansion (002 fig. 25). Figures 26 and 27 end a level; see scheme.hpp.
-// Cost of an item: one message of the transport, or its bytes and a push.
+// AM-NC-O, ST-NC-O and AM-C-O send items at once, or when a buffer is full. The message's handler is the
+// remote expansion (002 fig. 25). A level ends as in figures 26 and 27; see scheme.hpp. Cost of an item: one
+// message of the transport, or its bytes and a push.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ class ActiveMessages {
  public:
   using Item = Client::Item;
 
-  /// Collective. neighbours: ranks, each once; a slot is a position there.
+  /// Collective. neighbours: distinct ranks; a slot is a position in this list.
   ActiveMessages(MPI_Comm comm, const SchemeOptions& options, std::vector<Rank> neighbours, Client& client)
       : client_(client),
         neighbours_(std::move(neighbours)),
@@ -73,7 +73,8 @@ class ActiveMessages {
       if constexpr (coalesced) buffers_->flush();
       endpoint_.poll();
     } else {
-      // On the CM-5: counts, and with local synchronisation a second message that says it was understood.
+      // On the CM-5, a rank sends counts and, with local synchronisation, a second message that confirms
+      // them.
       const std::size_t packets = neighbours_.size() * (sync_ == Sync::local ? 2 : 1);
       simulated_send(0, packets);
       levels_->finish_level();
@@ -121,7 +122,7 @@ class ActiveMessages {
     if (draining_) drain();
   }
 
-  // Of an ordered client, what belongs to this level; of others all there is.
+  // Absorbs the kept items of this level if the client is ordered, otherwise all kept items.
   void absorb_kept() {
     for (const Level level : {level_, level_ + 1}) {
       if (Client::ordered && sync_ != Sync::none && level != level_) continue;
@@ -132,9 +133,9 @@ class ActiveMessages {
     }
   }
 
-  // In and around quiesce(): what came is worked off at once, so that one quiesce() ends the run. While the client
-  // expands, arrivals are kept (a full ring may take some in; inside a handler there are none). Buffers leave after
-  // every cycle here too: others may be waiting for work.
+  // Handles arrivals at once in and around quiesce(), so that one quiesce() ends the run. While the client
+  // expands, arrivals are kept: a full ring may take messages in, except inside a handler. Here too, buffers
+  // are sent after every cycle, because other ranks may wait for work.
   void drain() {
     open_ = false;
     while (!client_.vote().idle || !all_absorbed()) {
@@ -155,9 +156,9 @@ class ActiveMessages {
   am::Handler<Item> visit_{};
   std::optional<am::LevelSync> levels_;
   std::optional<am::Coalescer<Item>> buffers_;
-  std::array<std::vector<Item>, 2> kept_;  // by parity of the level: came early, or while the client expanded
-  Level level_ = 0;                        // ended by this rank since the beginning
-  Level first_level_ = 0;                  // of this run
+  std::array<std::vector<Item>, 2> kept_;  // by parity of the level: items that came too early
+  Level level_ = 0;                        // levels that this rank has ended so far
+  Level first_level_ = 0;                  // the first level of this run
   bool open_ = false;                      // absorb may be called
   bool draining_ = false;
   bool without_limit_ = false;

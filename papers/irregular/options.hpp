@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the command lines of the programs have in common: which schemes, and how.
+// The common options of the programs: which schemes run, and how.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace nuice::irregular {
 
 struct CommonOptions {
-  std::vector<std::string> schemes;  ///< All where none is named, once add_missing() was called.
+  std::vector<std::string> schemes;  ///< If none is named, add_missing() fills in all.
   std::vector<std::string> syncs;
   std::vector<std::int64_t> widths;
   SchemeOptions scheme;

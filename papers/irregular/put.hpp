@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// AMP-C-NO (002 figs 20, 22, 23): at the end of a level each rank tells its neighbours how much comes, they arm their
-// receive ports, and the items are put there.
+// AMP-C-NO (002 figs 20, 22, 23): at the end of a level each rank sends its neighbours the number of items.
+// They arm their receive ports, and the items are put into these ports.
 //
-// That a port is armed before data arrives is seen to by two barriers (Sync::global, fig. 22) or by an acknowledgement
-// of each neighbour that has something to receive (Sync::local, which 002 s.5 mentions as the longer program).
-// Cost of a level: sizes for all neighbours, a put where there are items, two barriers or a message back.
+// Two barriers ensure that a port is armed before data arrive (Sync::global, fig. 22), or an acknowledgement
+// from each neighbour that receives data (Sync::local, which 002 s.5 mentions as the longer program). Cost of
+// a level: sizes for all neighbours, a put for each neighbour with items, and two barriers or a message back.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class PutIntoPorts {
  public:
   using Item = Client::Item;
 
-  /// Collective. neighbours: ranks, each once; a slot is a position there.
+  /// Collective. neighbours: distinct ranks; a slot is a position in this list.
   PutIntoPorts(MPI_Comm comm, const SchemeOptions& options, const std::vector<Rank>& neighbours,
                Client& client)
       : client_(client),
@@ -100,10 +100,10 @@ class PutIntoPorts {
     std::vector<Item> filling;
     std::unique_ptr<Item[]> incoming;
     std::unique_ptr<am::Port> port;
-    am::PortRef remote;  // of the neighbour's port for this rank, the generation last put to
-    std::array<std::uint64_t, 2> announced{};  // items to come, by parity of the level
-    std::uint64_t announcements = 0;           // levels announced
-    std::uint64_t armed = 0;                   // acknowledgements
+    am::PortRef remote;  // the neighbour's port for this rank, with the generation of the last put
+    std::array<std::uint64_t, 2> announced{};  // announced items, by parity of the level
+    std::uint64_t announcements = 0;           // number of announced levels
+    std::uint64_t armed = 0;                   // number of acknowledgements
     std::uint64_t puts = 0;
   };
 
@@ -113,8 +113,7 @@ class PutIntoPorts {
     slot_of_[static_cast<std::size_t>(neighbour)] = slots_.size();
     Slot& s = slots_.emplace_back();
     s.rank = neighbour;
-    s.incoming =
-        std::make_unique_for_overwrite<Item[]>(max_items_);  // pages that are not used take no memory
+    s.incoming = std::make_unique_for_overwrite<Item[]>(max_items_);  // unused pages take no memory
     s.port = std::make_unique<am::Port>(
         endpoint_.open_port(std::as_writable_bytes(std::span(s.incoming.get(), max_items_)), 0));
   }

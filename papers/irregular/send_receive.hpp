@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SSR-C-NO (002 figs 20, 21, 23) and ASR-C-O (fig. 24): the items of a level for a neighbour are one MPI message.
 //
-// SSR sends to one neighbour after the other, each time until the receiver has begun to take the message (MPI_Issend:
-// the handshake of 002 s.4.2), and absorbs when all is there. ASR sends what level k - 1 left at the end of it, expands
-// level k meanwhile, and then absorbs: one level late (scheme.hpp). Receives are posted before anything is sent, with
-// room for max_first_bytes; what is longer follows in further messages of that size, the last being shorter.
-// Cost of a level: a message for every neighbour in each direction, also when there is nothing to say.
+// SSR sends to one neighbour after the other, and waits each time until the receiver has begun to take the
+// message (MPI_Issend: the handshake of 002 s.4.2). It absorbs when all messages have come. ASR sends the
+// items of level k - 1 at its end, expands level k meanwhile, and then absorbs: one level late (scheme.hpp).
+// Receives are posted before anything is sent, with room for max_first_bytes. Longer data follow in further
+// messages of that size; the last may be shorter. Cost of a level: a message for every neighbour in each
+// direction, also without items.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +24,7 @@ class SendReceive {
  public:
   using Item = Client::Item;
 
-  /// Collective. neighbours: ranks, each once; a slot is a position there.
+  /// Collective. neighbours: distinct ranks; a slot is a position in this list.
   SendReceive(MPI_Comm comm, const SchemeOptions&, std::vector<Rank> neighbours, Client& client)
       : client_(client), slots_(neighbours.size()) {
     MPI_Comm_dup(comm, &comm_);
@@ -37,7 +38,7 @@ class SendReceive {
       order_.push_back(i);
     }
     const auto to_the_right = [&](std::size_t i) { return (slots_[i].rank - rank + num_ranks) % num_ranks; };
-    std::ranges::sort(order_, {}, to_the_right);  // all to the right first, then all to the left: fig. 21
+    std::ranges::sort(order_, {}, to_the_right);  // messages to the right first, then to the left: fig. 21
     receives_.resize(slots_.size(), MPI_REQUEST_NULL);
     traffic_.items.resize(slots_.size());
   }
@@ -88,8 +89,8 @@ class SendReceive {
 
   struct Slot {
     Rank rank = no_rank;
-    std::vector<Item> filling;  // of the level that is expanded
-    std::vector<Item> leaving;  // being sent
+    std::vector<Item> filling;  // items of the level that is expanded
+    std::vector<Item> leaving;  // items that are being sent
     std::vector<Item> incoming;
   };
 
@@ -110,7 +111,7 @@ class SendReceive {
     }
   }
 
-  // The first message has its receive posted, so it may be waited for here; the others may not.
+  // The receive of the first message is posted, so the send may wait here; sends of further messages may not.
   void send(const Slot& slot) {
     std::size_t sent = 0;
     std::size_t items = 0;
@@ -153,7 +154,7 @@ class SendReceive {
     return have;
   }
 
-  // The run is over: what was left, where a rank wanted to stop, is of no use.
+  // The run is over: items that remain because a rank voted to stop are discarded.
   void clear() {
     for (Slot& slot : slots_) {
       slot.filling.clear();
@@ -164,11 +165,11 @@ class SendReceive {
   Client& client_;
   MPI_Comm comm_ = MPI_COMM_NULL;
   std::vector<Slot> slots_;
-  std::vector<std::size_t> order_;  // of sending
+  std::vector<std::size_t> order_;  // of the sends
   std::vector<MPI_Request> receives_;
   std::vector<MPI_Request> sends_;
   std::vector<std::size_t> counts_;
-  Level level_ = 0;  // of this run
+  Level level_ = 0;  // level within this run
   Traffic traffic_;
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a simulated machine has to be told. Under SimGrid's SMPI the programs really run, but on a clock that only
-// messages and these functions move; elsewhere they do nothing.
+// Charges simulated time. Under SimGrid's SMPI the programs really run, but only messages and these functions
+// advance the clock. Elsewhere these functions do nothing.
 //
-// Told are times of a rank's processor: the work of the algorithm, and what sending and receiving keep it from. The
-// messages themselves then cost latency only, and so do barriers and reductions: as on the CM-5, where they have a
-// network of their own. An item of NUICE counts as one packet (bench/run.py irregular_smpi says why).
+// They charge processor time of a rank: the work of the algorithm, and the overhead of sending and receiving.
+// The messages themselves then cost latency only. So do barriers and reductions, which have a network of
+// their own on the CM-5. An item counts as one packet (bench/run.py irregular_smpi explains why).
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,10 @@
 namespace nuice::irregular {
 
 #ifdef NUICE_SMPI
-/// Seconds, from NUICE_SMPI_COSTS in this order.
+/// Costs in seconds, read from NUICE_SMPI_COSTS in this order.
 struct SimulatedCosts {
-  double cell = 0;     ///< A cell or site: four looks at a neighbour.
-  double message = 0;  ///< At either end, of a message of send/receive, on top of its packets.
+  double cell = 0;     ///< Per cell or site: four neighbours are tested.
+  double message = 0;  ///< Per message of send/receive at either end, in addition to its packets.
   double packet_sent = 0;
   double packet_received = 0;
 };
@@ -55,7 +55,8 @@ inline void simulated_receive(std::size_t messages, std::size_t packets) {
                     static_cast<double>(packets) * costs.packet_received);
 }
 inline void simulated_work(std::size_t cells) { simulated_cells(static_cast<double>(cells)); }
-/// An item that came: the look that its sender left to this rank (002 figs 23 and 25).
+/// The cost of an item that came, in cells: its sender left the test of one neighbour to this rank (002 figs
+/// 23 and 25).
 inline constexpr double cells_for_item = 0.25;
 inline void simulated_items(std::size_t items) {
   simulated_cells(cells_for_item * static_cast<double>(items));
@@ -67,7 +68,8 @@ inline void simulated_work(std::size_t /*cells*/) {}
 inline void simulated_items(std::size_t /*items*/) {}
 #endif
 
-/// Around the emit of a batch of cells: simulated, items leave when the work is done, which is release()'s.
+/// Wraps the emit of a batch of cells. In the simulation, release() sends items when the batch's work is
+/// done.
 template <typename Item, typename Emit>
 class WorkFirst {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Columns of a grid dealt to ranks in stripes of equal width, cyclically (002 fig. 10, for any numbers).
+// Deals columns of a grid to ranks cyclically, in stripes of equal width (002 fig. 10, for any numbers).
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace nuice::irregular {
 
-/// One or more neighbouring columns, all of one rank.
+/// One or more adjacent columns of one rank.
 struct Stripe {
   std::int64_t begin = 0;  ///< Global columns [begin, end).
   std::int64_t end = 0;
@@ -20,7 +20,8 @@ struct Stripe {
 
 class Stripes {
  public:
-  /// The last stripe may be narrower. Throws Error invalid_argument for fewer columns than ranks, or width < 1.
+  /// Divides the columns; the last stripe may be narrower. Throws Error invalid_argument for fewer columns
+  /// than ranks, or width < 1.
   Stripes(std::int64_t columns, std::int64_t width, Rank num_ranks) : width_(width), num_ranks_(num_ranks) {
     if (width < 1) kit::refuse("stripes of width {}; at least 1 is needed", width);
     if (columns < num_ranks) kit::refuse("{} columns for {} ranks", columns, num_ranks);
@@ -31,10 +32,10 @@ class Stripes {
   std::int64_t columns() const { return static_cast<std::int64_t>(owner_.size()); }
   Rank num_ranks() const { return num_ranks_; }
 
-  /// The rank that has a column.
+  /// Returns the rank that owns a column.
   Rank owner(std::int64_t column) const { return owner_[static_cast<std::size_t>(column)]; }
 
-  /// Of a rank, in ascending order. Empty where there are fewer stripes than ranks.
+  /// Returns the stripes of a rank in ascending order; none if there are fewer stripes than ranks.
   std::vector<Stripe> of(Rank rank) const {
     std::vector<Stripe> result;
     for (std::int64_t begin = 0; begin < columns(); begin += std::min(width_, columns() - begin))
@@ -42,8 +43,9 @@ class Stripes {
     return result;
   }
 
-  /// Other ranks that have a column next to one of this rank's, ascending; periodic: the first next to the last. Beyond
-  /// rank - 1 and rank + 1 (cyclically) that can be those of the first and the last stripe.
+  /// Returns the other ranks that own a column next to one of this rank's, in ascending order. periodic: the
+  /// first column is next to the last. In addition to rank - 1 and rank + 1 (cyclically), these can be the
+  /// owners of the first and the last stripe.
   std::vector<Rank> neighbours(Rank rank, bool periodic) const {
     std::vector<Rank> result;
     const auto add = [&](std::int64_t column) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The transport of the schemes with active messages: what nuice/mpi/am.hpp connects; under SMPI a simple one on MPI.
+// The transport of the schemes with active messages. Normally nuice/mpi/am.hpp connects it; under SMPI it is
+// a simple transport over MPI.
 //
-// SimGrid 3.32 keeps every receive that MPI_Test completes in a list of the rank and searches that list at each step
-// of simulated time, so the persistent receives of transport mpi make a simulation slower with every message. Here a
-// poll is MPI_Iprobe and MPI_Recv. SMPI buffers what is sent, so there are no credits, and reductions are waited for.
+// SimGrid 3.32 keeps every receive that MPI_Test completes in a list, and searches the list at each step of
+// simulated time. So the persistent receives of transport mpi make a simulation slower with every message.
+// Here a poll is MPI_Iprobe and MPI_Recv. SMPI buffers sent data, so there are no credits, and reductions
+// block.
 #pragma once
 
 #include <mpi.h>
@@ -65,7 +67,7 @@ class SimulatedTransport final : public am::Transport {
     return limit;
   }
 
-  /// An idle rank looks less often, so that there is less to simulate.
+  /// Returns true, so that an idle rank polls less often and there is less to simulate.
   bool oversubscribed() const override { return true; }
   void yield() override { simulated_seconds(between_looks_s); }
 
@@ -109,7 +111,7 @@ inline std::unique_ptr<am::Transport> connect(MPI_Comm comm, const std::string& 
 
 #endif
 
-/// Collective. Whether a run is over, all ranks having voted.
+/// Collective. Returns whether a run is over, after all ranks have voted.
 inline bool is_over(am::Endpoint& endpoint, const Vote& mine) {
   const std::array<std::int64_t, 2> votes = {mine.idle ? 0 : 1, mine.stop ? 1 : 0};
   const std::vector<std::int64_t> all = endpoint.reduce(am::ReduceOp::max, votes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From the name of a scheme to its type.
+// Turns the name of a scheme into its type.
 #pragma once
 
 #include "irregular/active_messages.hpp"
@@ -9,9 +9,10 @@
 
 namespace nuice::irregular {
 
-/// Collective. Makes the scheme for the client and returns use(scheme). neighbours: the ranks that this rank exchanges
-/// items with, each once and without itself; if a lists b, b lists a. Slot i of emit is neighbours[i]. Throws Error
-/// invalid_argument for an unknown name, what connect() throws for a transport, the same on all ranks.
+/// Collective. Makes the scheme for the client and returns use(scheme). neighbours: the distinct other ranks
+/// with which this rank exchanges items; if a lists b, b lists a. Slot i of emit is neighbours[i]. Throws
+/// Error, the same on all ranks: invalid_argument for an unknown name, and the errors of connect() for a
+/// transport.
 template <typename Client, typename Use>
 decltype(auto) with_scheme(MPI_Comm comm, SchemeOptions options, const std::vector<Rank>& neighbours,
                            Client& client, Use&& use) {

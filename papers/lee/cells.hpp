@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A byte for each cell, and the inner loop of the wavefront expansion.
+// One byte per cell, and the inner loop of the wavefront expansion.
 //
-// Cells lie column by column with a wall between columns, so that no neighbour needs a bounds test. The low three bits
-// of a byte: 0 free, 1 to 4 reached, at a distance that is this minus 1 modulo 4, 6 on a path, 7 wall. Neighbours of a
-// reached cell are at a distance one less or one more, as the grid is bipartite, so the path finds its way back. The
-// other bits mark the borders of stripes (part.hpp); a byte whose low four bits are 0 can be reached.
+// Cells are stored column by column with a wall between columns, so that no neighbour needs a bounds test.
+// The low three bits of a byte mean: 0 free; 1 to 4 reached, at a distance that equals this value minus 1
+// modulo 4; 6 on a path; 7 wall. Neighbours of a reached cell are at a distance one less or one more, as the
+// grid is bipartite, so the path can be traced back. The other bits mark the borders of stripes (part.hpp). A
+// byte whose low four bits are 0 can be reached.
 //
-// Cost: a load and a store for each of four neighbours, no division, no branch that depends on the maze, since in a
-// maze half of them would be guessed wrong: 3 ns a cell while the bytes fit the core's cache. Where nearly all cells are
-// free the guesses are right, and testing before writing is faster.
+// Cost: a load and a store for each of four neighbours, no division, and no branch that depends on the maze,
+// because half of such branches would be mispredicted. A cell takes 3 ns while the bytes fit the core's
+// cache. If nearly all cells are free, predictions are right, and testing before writing is faster.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@
 namespace nuice::lee {
 
 using Byte = std::uint8_t;
-using Index = std::uint32_t;  ///< Of a cell, in an array of bytes.
+using Index = std::uint32_t;  ///< The index of a cell in an array of bytes.
 
 inline constexpr Byte what_bits = 0x07;
 inline constexpr Byte path_cell = 0x06;
@@ -30,15 +31,16 @@ inline constexpr Byte border_bits = left_bit | right_bit;
 
 constexpr bool can_be_reached(Byte byte) { return (byte & (what_bits | ghost_bit)) == 0; }
 constexpr bool is_blocked(Byte byte) { return (byte & what_bits) >= path_cell; }
-/// Of cells that are reached at this distance.
+/// Returns the mark of cells that are reached at this distance.
 constexpr Byte mark_of(std::uint64_t distance) { return static_cast<Byte>(1 + distance % 4); }
 
-/// expand_cells reads and writes this far beyond the ends of its queues.
+/// The number of elements beyond the ends of its queues that expand_cells may read and write.
 inline constexpr std::size_t queue_slack = 16;
-/// Up to this share of walls it pays to test before writing.
+/// The share of walls up to which testing before writing is faster.
 inline constexpr double few_walls_at_most = 0.08;
 
-/// Writes `mark` to those neighbours of c that can be reached and puts them at queue[tail ..). Returns the new tail.
+/// Writes `mark` to the neighbours of c that can be reached, and puts them at queue[tail ..). Returns the new
+/// tail.
 inline std::size_t reach_tested(Byte* bytes, Index c, Index* queue, std::size_t tail, Index stride,
                                 Byte mark) {
   for (const Index n : {c - stride, c - 1, c + 1, c + stride})
@@ -49,7 +51,8 @@ inline std::size_t reach_tested(Byte* bytes, Index c, Index* queue, std::size_t 
   return tail;
 }
 
-/// The same without a branch: all four are written, and the tail says which of them count.
+/// Does the same without a branch: all four neighbours are written, and the tail advances only past
+/// neighbours that count.
 inline std::size_t reach_blindly(Byte* bytes, Index c, Index* queue, std::size_t tail, Index stride,
                                  Byte mark) {
   const Index west = c - stride, north = c - 1, south = c + 1, east = c + stride;
@@ -71,8 +74,8 @@ inline std::size_t reach_blindly(Byte* bytes, Index c, Index* queue, std::size_t
   return tail;
 }
 
-/// Expands cells[0 .. count), which may be a part of queue; border(c, byte) is called for every cell that has a border
-/// bit. Returns the new tail.
+/// Expands cells[0 .. count), which may be a part of queue. Calls border(c, byte) for every cell that has a
+/// border bit. Returns the new tail.
 template <bool few_walls, typename Border>
 inline std::size_t expand_cells(Byte* bytes, const Index* cells, std::size_t count, Index* queue,
                                 std::size_t tail, Index stride, Byte mark, Border&& border) {

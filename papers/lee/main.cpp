@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// nuice-lee: Lee's maze routing in every message-passing scheme of paper 002, next to the sequential program.
+// nuice-lee: Lee's maze routing in every message-passing scheme of paper 002, and the sequential program.
 //
 //   mpiexec -n 2 nuice-lee                                    256 x 256, four nets, all schemes, checked
 //   mpiexec -n 2 nuice-lee --size 1024 --walls 0.3 --nets 0 --schemes AM-C-O --widths 64
@@ -21,7 +21,7 @@
 namespace nuice::lee {
 namespace {
 
-/// Of each net, what the repetitions took.
+/// The times of each net's repetitions.
 class Samples {
  public:
   void add(std::size_t net, const Seconds& seconds) {
@@ -29,12 +29,12 @@ class Samples {
     nets_[net].push_back(seconds);
   }
 
-  /// Mean over the nets of the fastest expansions.
+  /// Returns the mean over the nets of the fastest expansions.
   double fastest() const {
     return mean([](const std::vector<double>& samples) { return std::ranges::min(samples); },
                 &Seconds::expansion);
   }
-  /// Mean over the nets of medians over the repetitions.
+  /// Returns the mean over the nets of the medians over the repetitions.
   Seconds medians() const {
     return {mean(kit::median, &Seconds::expansion), mean(kit::median, &Seconds::recovery),
             mean(kit::median, &Seconds::sweeping)};
@@ -54,7 +54,8 @@ class Samples {
   std::vector<std::vector<Seconds>> nets_;
 };
 
-/// Collective. Of all cells, row by row, what at(part, index) says of the own ones; on rank 0.
+/// Collective. Gathers at(part, index) of every rank's own cells. Returns the values of all cells row by row,
+/// on rank 0.
 template <typename T, typename At>
 std::vector<T> gather(const Team& team, T elsewhere, At&& at) {
   std::vector<T> values(team.maze.walls.size(), elsewhere);
@@ -75,7 +76,7 @@ void write_distances(const Team& team, const std::string& path, std::uint64_t fa
   mpi::on_rank_0(MPI_COMM_WORLD, [&] { kit::write_file(path, std::as_bytes(std::span(all))); });
 }
 
-/// What the bytes really hold; '?' for what should have been swept.
+/// Writes the state of every byte; '?' for a byte that should have been swept.
 void write_grid(const Team& team, const std::string& path) {
   const auto letter = [](Byte byte) {
     const Byte what = byte & what_bits;
@@ -100,7 +101,7 @@ void write_grid(const Team& team, const std::string& path) {
   });
 }
 
-/// All nets of all mazes with one scheme, on the ranks of comm.
+/// Routes all nets of all mazes with one scheme on the ranks of comm.
 class Run {
  public:
   Run(MPI_Comm comm, const std::vector<Maze>& mazes, const Options& options, const Case& what,
@@ -110,7 +111,7 @@ class Run {
     MPI_Comm_size(comm, &num_ranks_);
   }
 
-  /// Collective. write: writes --distances and --grid on rank 0 too.
+  /// Collective. Routes the nets. write: also writes --distances and --grid, on rank 0.
   Result operator()(bool write) {
     Wave wave(num_ranks_, options_.poll_cells);
     irregular::SchemeOptions scheme_options = case_.scheme;
@@ -173,7 +174,7 @@ class Run {
     irregular::Traffic& traffic = result_.traffic;
     traffic = mine;
     const auto reps = static_cast<std::uint64_t>(options_.reps);
-    traffic.items.resize(2);  // by all ranks alike: without neighbours 0
+    traffic.items.resize(2);  // the same on all ranks; 0 without neighbours
     for (std::uint64_t* const value : {traffic.items.data(), traffic.items.data() + 1, &traffic.messages}) {
       MPI_Allreduce(MPI_IN_PLACE, value, 1, MPI_UINT64_T, MPI_MAX, comm_);
       *value /= reps;
@@ -207,7 +208,7 @@ class Run {
   bool right_ = true;
 };
 
-/// On one rank: all nets of all mazes, reps times. Fills report.routes and report.sequential.
+/// Routes all nets of all mazes on one rank, reps times. Fills report.routes and report.sequential.
 void run_sequential(const std::vector<Maze>& mazes, const Options& options, Report& report) {
   Samples samples;
   report.routes.resize(mazes.size());
@@ -228,7 +229,7 @@ void run_sequential(const std::vector<Maze>& mazes, const Options& options, Repo
   report.sequential.fastest_expansion = samples.fastest();
 }
 
-/// All ranks read or make the same.
+/// Returns the mazes, which all ranks read or make in the same way.
 std::vector<Maze> mazes_of(const Options& options, const std::vector<Case>& cases) {
   std::vector<Maze> mazes;
   mpi::all_or_none(MPI_COMM_WORLD, [&] {
@@ -245,7 +246,7 @@ std::vector<Maze> mazes_of(const Options& options, const std::vector<Case>& case
   return mazes;
 }
 
-/// One rank, while the others wait.
+/// Runs the step on one rank while the others wait.
 template <typename Step>
 void alone(Step&& step) {
   mpi::on_rank_0(MPI_COMM_WORLD, step);

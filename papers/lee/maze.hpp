@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mazes and nets: what nuice-lee routes.
+// The mazes and nets that nuice-lee routes.
 //
-// A maze file holds mazes, separated by empty lines. A maze is its rows, '.' free and '#' wall, and then its nets in the
-// order in which they are routed, "net ROW COLUMN ROW COLUMN", from 0; without a target, "net ROW COLUMN", everything
-// that can be reached is.
+// A maze file holds mazes, separated by empty lines. A maze consists of its rows, with '.' for a free cell
+// and '#' for a wall. Its nets follow in the order in which they are routed: "net ROW COLUMN ROW COLUMN",
+// counted from 0. A net without a target, "net ROW COLUMN", reaches every cell that can be reached.
 #pragma once
 
 #include <algorithm>
@@ -44,24 +44,25 @@ struct Maze {
   bool wall(Cell cell) const { return walls[static_cast<std::size_t>(id(cell))] != 0; }
 };
 
-/// Largest number of rows or columns.
+/// The largest number of rows or columns.
 inline constexpr std::int32_t max_side = 32768;
 
-/// How walls are laid out: every cell by itself, or squares of sides up to 1/32 of the maze that may overlap. Beyond
-/// 40.7 % single cells leave nothing that spans the maze (site percolation); squares leave paths up to about 60 %.
+/// How walls are laid out: single cells, or squares with sides up to 1/32 of the maze, which may overlap.
+/// Above 40.7 % of single cells no path spans the maze (site percolation); squares leave paths up to about 60
+/// %.
 enum class Walls { cells, blocks };
 
 struct MazeOptions {
   std::int32_t rows = 0;
   std::int32_t columns = 0;
-  double fraction = 0.25;  ///< Of the cells that are walls; 0 to 0.9.
+  double fraction = 0.25;  ///< The share of cells that are walls; 0 to 0.9.
   Walls walls = Walls::cells;
   std::uint64_t seed = 1;
-  int nets =
-      0;  ///< Between free cells of the largest connected part; all ends differ. 0: one flood from a cell near
-          ///< the middle.
-  double nearest = 0.4;   ///< Manhattan distance of their ends in sides of the maze, at least ...
-  double farthest = 0.6;  ///< ... and at most (002 s.6).
+  /// The number of nets between different free cells of the largest connected part. 0: one flood from a cell
+  /// near the middle.
+  int nets = 0;
+  double nearest = 0.4;   ///< The least Manhattan distance of a net's ends, in sides of the maze (002 s.6).
+  double farthest = 0.6;  ///< The largest such distance.
 };
 
 class Reader {
@@ -159,7 +160,7 @@ inline void add_blocks(Maze& maze, const MazeOptions& options) {
   }
 }
 
-/// The cells of the largest connected part.
+/// Returns the cells of the largest connected part.
 inline std::vector<Cell> largest_part(const Maze& maze) {
   std::vector<std::uint8_t> seen = maze.walls;
   std::vector<Cell> best;
@@ -211,11 +212,12 @@ inline void add_nets(Maze& maze, const MazeOptions& options) {
   maze.nets.push_back({.source = *std::ranges::min_element(part, {}, from_middle)});
 }
 
-/// All mazes of a file. Throws Error: io; parse, with file and line, for ragged lines, unknown characters, nets with an
-/// end outside the maze or in a wall, mazes too large.
+/// Reads all mazes of a file. Throws Error io; or parse, with file and line, for ragged lines, unknown
+/// characters, nets with an end outside the maze or in a wall, and mazes that are too large.
 inline std::vector<Maze> read_mazes(const std::string& path) { return Reader(path).read(); }
 
-/// The same maze on every platform. Throws Error invalid_argument where it cannot find that number of nets.
+/// Makes a maze, which is the same on every platform. Throws Error invalid_argument if it cannot find the
+/// wanted number of nets.
 inline Maze make_maze(const MazeOptions& options) {
   Maze maze{.rows = options.rows, .columns = options.columns, .walls = {}, .nets = {}};
   maze.walls.resize(static_cast<std::size_t>(std::int64_t{maze.rows} * maze.columns));

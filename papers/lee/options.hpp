@@ -23,13 +23,13 @@ struct Options : irregular::CommonOptions {
   std::string grid;
 };
 
-/// One run: a scheme, an end of cycles, a width.
+/// One run: a scheme, its kind of synchronisation and a width.
 struct Case {
   irregular::SchemeOptions scheme;
   std::int32_t width;
 };
 
-/// SSR and ASR synchronise by their messages.
+/// Returns whether the scheme has a choice of synchronisation. SSR and ASR synchronise by their messages.
 inline bool has_sync(const std::string& scheme) { return irregular::find_scheme(scheme).active_messages; }
 
 inline void add_options(kit::App& app, Options& options) {
@@ -58,7 +58,8 @@ inline void add_options(kit::App& app, Options& options) {
            "write the maze with its paths ('+') here, as it is after the last net");
 }
 
-/// Schemes x ends of cycles (where the scheme has a choice) x widths. Throws Error invalid_argument.
+/// Returns all combinations of schemes, kinds of synchronisation (if the scheme has a choice) and widths.
+/// Throws Error invalid_argument.
 inline std::vector<Case> interpret(Options& options) {
   const auto [rows, columns] = kit::parse_size(options.size, max_side);
   options.maze.rows = static_cast<std::int32_t>(rows);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Routing a net on all ranks: expansion by any scheme, path recovery from rank to rank, sweeping by each rank.
+// Routes a net on all ranks: expansion by any scheme, recovery of the path from rank to rank, and sweeping by
+// each rank.
 //
-// One rank at a time follows the path, as 002 s.3 says; the others wait for it. Cost: a message wherever
-// the path leaves a stripe.
+// One rank at a time follows the path, as in 002 s.3; the others wait for it. Cost: a message for each time
+// that the path leaves a stripe.
 #pragma once
 
 #include <mpi.h>
@@ -17,13 +18,13 @@
 
 namespace nuice::lee {
 
-/// What all nets of a run share.
+/// The data that all nets of a run share.
 struct Team {
   MPI_Comm comm;
   const Maze& maze;
   Part& part;
   Wave& wave;
-  std::optional<std::int64_t> delta;  ///< Levels after which all ranks look whether a net is done.
+  std::optional<std::int64_t> delta;  ///< Levels after which all ranks test whether a net is done.
   bool keep_paths = true;
   std::function<void(std::uint64_t farthest)>
       before_sweep;  ///< Called on all ranks, not timed; may be empty.
@@ -34,8 +35,8 @@ inline double barrier_time_s(MPI_Comm comm) {
   return MPI_Wtime();
 }
 
-/// Levels between two looks: as given, or 0.2 M, M being the Manhattan distance of the net's ends (002 s.6); of half the
-/// circumference where it has no target.
+/// Returns the number of levels between two tests: as given, or 0.2 M, where M is the Manhattan distance of
+/// the net's ends (002 s.6). A net without a target has M = half the circumference.
 inline std::int64_t delta_of(const Team& team, const Net& net) {
   if (team.delta) return *team.delta;
   std::int64_t distance = (std::int64_t{team.maze.rows} + team.maze.columns) / 2;
@@ -51,7 +52,7 @@ inline std::uint64_t reduce(std::uint64_t value, MPI_Op op, MPI_Comm comm) {
   return value;
 }
 
-/// Collective. Whether source and target are free.
+/// Collective. Returns whether source and target are free.
 inline bool ends_are_free(const Team& team, const Net& net) {
   const auto blocked = [&](Cell cell) {
     return team.part.mine(cell) && !can_be_reached(team.part.bytes[team.part.index(cell)]);
@@ -62,13 +63,13 @@ inline bool ends_are_free(const Team& team, const Net& net) {
 
 inline constexpr int trail_tag = 1;
 
-/// The path is complete when somebody says so: a trail with no rank to go on.
+/// Recovers the path from rank to rank. It is complete when a trail has no rank that continues it.
 inline void recover(const Team& team, Trail trail, bool mine, std::vector<char>& moves) {
   int rank = 0;
   int num_ranks = 1;
   MPI_Comm_rank(team.comm, &rank);
   MPI_Comm_size(team.comm, &num_ranks);
-  using Message = std::array<std::uint64_t, 3>;  // index, distance, whether it goes on
+  using Message = std::array<std::uint64_t, 3>;  // index, distance, whether the path continues
   for (;;) {
     if (!mine) {
       Message message{};
@@ -87,7 +88,7 @@ inline void recover(const Team& team, Trail trail, bool mine, std::vector<char>&
   }
 }
 
-/// Sums over the cells that are not farther than the target.
+/// Computes sums over the cells that are not farther than the target.
 inline void measure(const Team& team, std::uint64_t farthest, Route& route) {
   std::array<std::uint64_t, 2> sums = {0, 0};
   std::uint64_t levels = 0;
@@ -103,8 +104,8 @@ inline void measure(const Team& team, std::uint64_t farthest, Route& route) {
   route.levels = reduce(levels, MPI_MAX, team.comm);
 }
 
-/// Collective. Fills all but the times; the wavefront must be complete. moves only on rank 0. Returns the seconds that
-/// the recovery of the path took.
+/// Collective. Fills all of route except the times; the wavefront must be complete. moves is filled on rank 0
+/// only. Returns the seconds that the recovery of the path took.
 inline double finish_route(const Team& team, const Net& net, Route& route) {
   const std::uint64_t length =
       reduce(team.wave.found(), MPI_MIN, team.comm);  // not_found is the largest number
@@ -125,7 +126,7 @@ inline double finish_route(const Team& team, const Net& net, Route& route) {
   return end_s - begin_s;
 }
 
-/// Collective. Everything must be swept. The result is that of the sequential program, on rank 0.
+/// Collective. Routes a net; all cells must be swept. The result, on rank 0, equals the sequential program's.
 template <typename Scheme>
 Route route_net(Scheme& scheme, const Team& team, const Net& net) {
   Route route;

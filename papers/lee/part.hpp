@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One rank's part of the maze: cyclic column stripes of some width (002 fig. 10), each with a ghost column to its left
-// and right.
+// One rank's part of the maze: cyclic column stripes of some width (002 fig. 10), each with a ghost column to
+// its left and right.
 //
-// Where a cell lies at the neighbour differs from where its ghost lies here by a number that is the same for all stripes,
-// so an item is the receiver's own index, and no rank divides. A ghost is marked when an item comes from that cell: the
-// path can then cross the border without asking.
+// A cell's index at the neighbour and its ghost's index here differ by the same number for all stripes. So an
+// item is the receiver's own index, and no rank divides. A ghost is marked when an item comes from its cell,
+// so that the path can cross the border without a query.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +19,13 @@
 
 namespace nuice::lee {
 
-/// What ranks send each other: the index of a cell at the receiver, and on which side of it the sender's cell lies.
+/// The item that ranks send: the receiver's index of a cell, and the side on which the sender's cell lies.
 using Item = std::uint32_t;
 inline constexpr Item from_the_right = 0x80000000U;
 
 class Part {
  public:
-  /// With one rank, one stripe. Requires width > 0, num_ranks <= columns.
+  /// Builds the part. A single rank has one stripe. Requires width > 0 and num_ranks <= columns.
   Part(const Maze& maze, std::int32_t width, Rank num_ranks, Rank rank)
       : rows_(maze.rows),
         columns_(maze.columns),
@@ -37,8 +37,8 @@ class Part {
     num_stripes_ = rank < all_stripes ? (all_stripes - 1 - rank) / num_ranks + 1 : 0;
     const auto local_columns = static_cast<Index>(num_stripes_ * (width_ + 2));
     bytes.assign(std::size_t{local_columns} * stride_ + 1, ghost_bit | wall_cell);
-    // From the ghost next to a stripe to the cell at its owner, whose stripe has the same number, or one more to the right
-    // of the last rank, one less to the left of the first.
+    // The index offset from the ghost next to a stripe to the cell at its owner. The owner's stripe has the
+    // same number, or one more to the right of the last rank, or one less to the left of the first.
     const Index stripe = stride_ * static_cast<Index>(width_);
     right_shift_ = rank == num_ranks - 1 ? 2 * stride_ : 0U - stripe;
     left_shift_ = rank == 0 ? 0U - 2 * stride_ : stripe;
@@ -60,14 +60,14 @@ class Part {
   Rank owner(Cell cell) const { return static_cast<Rank>((cell.column / width_) % num_ranks_); }
   bool mine(Cell cell) const { return owner(cell) == rank_; }
 
-  /// Of a cell of this rank.
+  /// Returns the index of a cell of this rank.
   Index index(Cell cell) const {
     const std::int32_t stripe = cell.column / width_ / num_ranks_;
     return static_cast<Index>(stripe * (width_ + 2) + 1 + cell.column % width_) * stride_ + 1 +
            static_cast<Index>(cell.row);
   }
 
-  /// Of an own cell. Divides.
+  /// Returns the cell of an index of this rank. Divides.
   Cell cell(Index index) const {
     const auto column = static_cast<std::int32_t>((index - 1) / stride_);
     const std::int32_t stripe = column / (width_ + 2);
@@ -81,18 +81,18 @@ class Part {
   Item to_left(Index ghost) const { return (ghost + left_shift_) | from_the_right; }
   Item to_right(Index ghost) const { return ghost + right_shift_; }
 
-  /// Own cells at borders: no more items can come in a level, nor leave.
+  /// Returns the number of own cells at borders: in a level, at most as many items come in or leave.
   std::size_t max_items() const {
     return 2 * static_cast<std::size_t>(std::max(1, (columns_ + width_ - 1) / width_ / num_ranks_ + 1)) *
            static_cast<std::size_t>(rows_);
   }
 
   std::vector<Byte> bytes;
-  /// Own cells: all other bytes are ghosts or walls between columns.
+  /// Returns the number of own cells. All other bytes are ghosts or walls between columns.
   std::size_t num_cells() const { return num_cells_; }
 
-  /// Frees what was reached and the ghosts next to it. Walls stay; paths too, unless a path leads over these cells and
-  /// shall not be kept.
+  /// Frees reached cells and the ghosts next to them. Walls stay. A path over these cells stays only if
+  /// keep_path is set.
   void sweep(const Index* cells, std::size_t count, bool keep_path) {
     const Byte stays = keep_path ? path_cell : wall_cell;
     const auto clear = [&](Index c) {
@@ -108,7 +108,7 @@ class Part {
     }
   }
 
-  /// After sweeping: everything is free, wall or path, and every ghost unmarked.
+  /// Returns whether all cells are free, wall or path, and every ghost is unmarked, as after sweeping.
   bool is_swept() const {
     return std::ranges::all_of(bytes, [](Byte byte) {
       const Byte what = byte & what_bits;
@@ -127,23 +127,23 @@ class Part {
   std::int32_t width_;
   Rank num_ranks_;
   Rank rank_;
-  std::int32_t num_stripes_;  // of this rank
+  std::int32_t num_stripes_;  // number of this rank's stripes
   Index stride_;
   Index left_shift_ = 0;
   Index right_shift_ = 0;
   std::size_t num_cells_ = 0;
 };
 
-/// Where a piece of a path has led.
+/// The end of a piece of a path.
 struct Trail {
   Index cell;
-  std::uint64_t distance;  ///< Of `cell`; 0: the source.
+  std::uint64_t distance;  ///< The distance of `cell`; 0: the source.
   Rank next;  ///< The owner of `cell`; it is then the index there. no_rank: the path is complete.
 };
 
-/// Throws Error limit where a rank's part with its ghosts is too large for 31-bit indices.
+/// Throws Error limit if a rank's part with its ghosts is too large for 31-bit indices.
 inline void require_indices(const Maze& maze, std::int32_t width, Rank num_ranks) {
-  if (num_ranks == 1) return;  // one stripe: max_side sees to it
+  if (num_ranks == 1) return;  // one stripe, which max_side limits
   const std::int64_t stripes = (maze.columns / width + 1) / num_ranks + 1;
   const std::int64_t bytes = stripes * (std::min(width, maze.columns) + 2) * (std::int64_t{maze.rows} + 1);
   if (bytes >= std::int64_t{from_the_right})
@@ -151,13 +151,13 @@ inline void require_indices(const Maze& maze, std::int32_t width, Rank num_ranks
               width, maze.rows, maze.columns);
 }
 
-/// Follows the path back from an own cell at this distance, as far as this rank's cells go, and blocks them. Of several
-/// neighbours that are nearer, the first of north, west, south, east: so the path is the same on any number of ranks.
-/// moves[d] becomes the letter of the step from distance d to d + 1.
+/// Follows the path back from an own cell at this distance through this rank's cells, and blocks them. If
+/// several neighbours are nearer, the first of north, west, south, east is taken, so the path is the same on
+/// any number of ranks. moves[d] becomes the letter of the step from distance d to d + 1.
 inline Trail follow(Part& part, Index cell, std::uint64_t distance, std::vector<char>& moves) {
   struct Step {
     Index by;
-    char back;  // the step the other way round
+    char back;  // the opposite step
   };
   const std::array<Step, 4> steps = {
       {{0U - 1U, 'S'}, {0U - part.stride(), 'E'}, {1U, 'N'}, {part.stride(), 'W'}}};
@@ -165,7 +165,7 @@ inline Trail follow(Part& part, Index cell, std::uint64_t distance, std::vector<
     const Byte wanted = mark_of(distance - 1);
     const auto* const step = std::ranges::find_if(
         steps, [&](const Step& s) { return (part.bytes[cell + s.by] & what_bits) == wanted; });
-    if (step == steps.end()) break;  // cannot be: the cell was reached from somewhere
+    if (step == steps.end()) break;  // impossible: a neighbour reached the cell
     Byte& byte = part.bytes[cell];
     byte = static_cast<Byte>((byte & ~what_bits) | path_cell);
     cell += step->by;

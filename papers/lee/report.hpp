@@ -18,17 +18,18 @@
 
 namespace nuice::lee {
 
-/// A way to route all nets of all mazes; times are means over the nets of medians over the repetitions.
+/// The result of one scheme for all nets of all mazes. Times are means over the nets of medians over the
+/// repetitions.
 struct Result {
   std::string scheme;  ///< Empty for the sequential program.
-  std::string sync;    ///< Empty where there is no choice.
+  std::string sync;    ///< Empty if the scheme has no choice.
   std::int32_t width = 0;
   int num_ranks = 1;
   Seconds seconds;
-  double fastest_expansion = 0;  ///< The same with the fastest repetitions: nearer to an idle machine.
-  std::uint64_t cells = 0;       ///< Visited in all nets.
+  double fastest_expansion = 0;  ///< The expansion in the fastest repetitions: nearer to an idle machine.
+  std::uint64_t cells = 0;       ///< The number of cells visited in all nets.
   bool right = true;
-  irregular::Traffic traffic;  ///< Of one repetition, on the rank that sends most items to a neighbour.
+  irregular::Traffic traffic;  ///< In one repetition, of the rank that sends most items to a neighbour.
   std::string transport;
 };
 
@@ -42,7 +43,7 @@ struct Report {
   std::vector<std::vector<Route>> routes;  ///< By maze and net.
   std::vector<Maze>* mazes = nullptr;
   Result sequential;
-  std::vector<Result> alone;  ///< One rank of the same code, by scheme; empty where not measured.
+  std::vector<Result> alone;  ///< The same code on one rank, by scheme; empty if not measured.
   std::vector<Result> results;
 
   double cells_per_s(const Result& result) const {
@@ -50,7 +51,7 @@ struct Report {
     return seconds > 0 ? static_cast<double>(result.cells) / seconds : 0;
   }
 
-  /// T/S * N^2 of 002 s.6, milliseconds for as many cells as the maze has.
+  /// Returns T/S * N^2 of 002 s.6: milliseconds for as many cells as the maze has.
   double scale_ms(const Result& result) const {
     const double rate = cells_per_s(result);
     return rate > 0 ? 1e3 * static_cast<double>(rows) * static_cast<double>(columns) / rate : 0;
@@ -76,7 +77,7 @@ inline double per_level(double items, const Result& result) {
   return result.traffic.levels == 0 ? 0 : items / static_cast<double>(result.traffic.levels);
 }
 
-/// By scheme and end of cycles, in the order of the runs; the best width of each.
+/// Returns the best width for each scheme and kind of synchronisation, in the order of the runs.
 inline std::vector<const Result*> best_widths(const Report& report) {
   std::vector<const Result*> best;
   for (const Result& result : report.results) {
@@ -108,7 +109,7 @@ inline std::string speed_table(const Report& report) {
   return table.text();
 }
 
-/// Milliseconds a net, by width.
+/// Returns the milliseconds per net as a table by width.
 inline std::string width_table(const Report& report) {
   std::string heading = "scheme";
   std::vector<std::int32_t> widths;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What routing a net gives, and the sequential program: Lee's algorithm as 002 fig. 9, level by level.
+// The result of routing a net, and the sequential program: Lee's algorithm as in 002 fig. 9, level by level.
 //
-// Cost of a net: about 3 ns a cell where the maze fits the cache (cells.hpp), 0.5 ns more to
-// sweep it.
+// Cost of a net: about 3 ns per cell if the maze fits the cache (cells.hpp), and 0.5 ns more to sweep it.
 #pragma once
 
 #include <mpi.h>
@@ -24,10 +23,10 @@ enum class Status {
   routed,
   unreachable,
   blocked,  ///< An earlier path covers the source or the target.
-  flooded,  ///< A net without a target.
+  flooded,  ///< The net has no target.
 };
 
-/// Of the three phases of 002 fig. 7.
+/// The times of the three phases of 002 fig. 7.
 struct Seconds {
   double expansion = 0;
   double recovery = 0;
@@ -36,10 +35,10 @@ struct Seconds {
 
 struct Route {
   Status status = Status::blocked;
-  std::uint64_t length = 0;   ///< Steps of the path.
-  std::uint64_t visited = 0;  ///< Cells that are not farther than the target.
-  std::uint64_t levels = 0;   ///< Largest distance of these, and one.
-  std::uint64_t hash = 0;     ///< Sum over these of hash_of(id, distance), modulo 2^64.
+  std::uint64_t length = 0;   ///< The number of steps of the path.
+  std::uint64_t visited = 0;  ///< The number of cells that are not farther than the target.
+  std::uint64_t levels = 0;   ///< The largest distance of these cells, plus one.
+  std::uint64_t hash = 0;     ///< The sum of hash_of(id, distance) over these cells, modulo 2^64.
   std::string moves;          ///< The path from the source: N, W, S, E.
   bool same_result(const Route& other) const {
     return status == other.status && length == other.length && visited == other.visited &&
@@ -57,7 +56,7 @@ inline bool has_few_walls(const Maze& maze) {
   return static_cast<double>(walls) <= few_walls_at_most * static_cast<double>(maze.walls.size());
 }
 
-/// One process, the whole maze.
+/// Routes in the whole maze on one process.
 class Sequential {
  public:
   explicit Sequential(const Maze& maze)
@@ -66,7 +65,7 @@ class Sequential {
         few_walls_(has_few_walls(maze)),
         queue_(part_.num_cells() + queue_slack) {}
 
-  /// Paths of earlier nets block. With keep_path == false this one does not.
+  /// Routes a net. Paths of earlier nets are blocked. If keep_path is false, this path is removed afterwards.
   Route route(const Net& net, bool keep_path = true) {
     Route route;
     const Index source = part_.index(net.source);
@@ -92,7 +91,8 @@ class Sequential {
   }
 
  private:
-  // Until the level of the target is complete, so that the result does not depend on the order within levels.
+  // Expands until the level of the target is complete, so that the result does not depend on the order within
+  // levels.
   std::size_t expand(Index source, Index target, bool has_target) {
     const auto no_border = [](Index, Byte) {};
     const auto loop =
@@ -125,7 +125,7 @@ class Sequential {
   Part part_;
   bool few_walls_;
   std::vector<Index> queue_;
-  std::vector<std::size_t> first_of_;  // by distance, in queue_; the last: behind all
+  std::vector<std::size_t> first_of_;  // positions in queue_ by distance; the last is the end
 };
 
 inline std::string_view name_of(Status status) {
@@ -133,8 +133,8 @@ inline std::string_view name_of(Status status) {
   return names[static_cast<std::size_t>(status)];
 }
 
-/// The path from the source along the moves leads over free neighbouring cells of the maze to the target, in
-/// route.length steps.
+/// Returns whether the moves lead from the source to the target in route.length steps, over free neighbouring
+/// cells of the maze.
 inline bool is_path(const Maze& maze, const Net& net, const Route& route) {
   if (route.moves.size() != route.length) return false;
   Cell at = net.source;

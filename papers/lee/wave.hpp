@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Wavefront expansion on one rank's part, written once for every scheme: the client of irregular/scheme.hpp.
+// Expands the wavefront on one rank's part. This client of irregular/scheme.hpp is written once for every
+// scheme.
 //
-// Level k expands the cells at distance k. The queue keeps all levels back to back, so that it is also the list
-// of what to sweep, and says every cell's distance. Items of level k are cells at distance k + 1.
+// Level k expands the cells at distance k. The queue keeps all levels back to back, so it is also the list of
+// cells to sweep, and gives every cell's distance. Items of level k are cells at distance k + 1.
 //
-// Where items come one level late (ASR-C-O), cells at distance k arrive when level k has been expanded without them, and
-// are expanded at once. 002 s.5 fears that such a cell has meanwhile been given the distance k + 1. That cannot happen:
-// the grid is bipartite, so all ways from the source to a cell have lengths of the same parity, and what is marked k + 1
-// never gets an offer of k. No label is ever corrected; corrections() counts, and tests see that it stays 0.
+// If items come one level late (ASR-C-O), cells at distance k arrive after level k has been expanded without
+// them, and are expanded at once. 002 s.5 fears that such a cell has meanwhile received the distance k + 1.
+// That cannot happen: the grid is bipartite, so all routes from the source to a cell have lengths of the same
+// parity, and a cell that is marked k + 1 is never offered k. No label is ever corrected: corrections()
+// counts corrections, and tests check that it stays 0.
 #pragma once
 
 #include <optional>
@@ -26,18 +28,19 @@ class Wave {
   static constexpr bool ordered = true;
   static constexpr std::uint64_t not_found = UINT64_MAX;
 
-  /// poll_cells: looks for messages after that many cells.
+  /// poll_cells: the number of cells after which it polls for messages.
   Wave(Rank num_ranks, std::size_t poll_cells)
       : poll_cells_(poll_cells), right_slot_(num_ranks == 2 ? 0 : 1) {}
 
-  /// For a scheme: slot 0 is the left neighbour, which with two ranks is the right one too.
+  /// Returns the neighbours for a scheme. Slot 0 is the left neighbour, which is also the right one if there
+  /// are two ranks.
   static std::vector<Rank> neighbours(Rank num_ranks, Rank rank) {
     if (num_ranks == 1) return {};
     if (num_ranks == 2) return {1 - rank};
     return {(rank + num_ranks - 1) % num_ranks, (rank + 1) % num_ranks};
   }
 
-  /// On this part from now on. few_walls: which inner loop. late: items come one level late.
+  /// Sets the part to work on. few_walls: which inner loop runs. late: items come one level late.
   void use(Part& part, bool few_walls, bool late) {
     late_by_ = late ? 1 : 0;
     part_ = &part;
@@ -45,7 +48,7 @@ class Wave {
     queue_.resize(std::max(queue_.size(), part.num_cells() + queue_slack));
   }
 
-  /// source, target: own cells, or nothing. Everything must be swept.
+  /// Starts a net. source, target: own cells, or nothing. All cells must be swept.
   void start(std::optional<Index> source, std::optional<Index> target) {
     head_ = stop_ = tail_ = 0;
     level_ = 0;
@@ -89,7 +92,7 @@ class Wave {
       const Index c = item & ~from_the_right;
       const Byte byte = bytes[c];
       Byte& ghost = bytes[(item & from_the_right) != 0 ? c + stride : c - stride];
-      ghost = is_blocked(byte) ? ghost : ghost_mark;  // a path leads there, so no rank will sweep the ghost
+      ghost = is_blocked(byte) ? ghost : ghost_mark;  // a path leads there, so no rank would sweep the ghost
       const bool take = can_be_reached(byte);
       queue[tail] = c;
       tail += take ? 1 : 0;
@@ -108,20 +111,20 @@ class Wave {
     const Byte mark = part_->bytes[*target_] & what_bits;
     if (mark == mark_of(level_))
       found_ = level_;
-    else if (mark == mark_of(level_ - 1))  // came late
+    else if (mark == mark_of(level_ - 1))  // the item came late
       found_ = level_ - 1;
   }
 
-  /// The level of the target is complete before anybody stops.
+  /// Votes. A rank votes to stop only after the level of the target is complete.
   irregular::Vote vote() const {
     return {.idle = head_ == stop_, .stop = found_ != not_found && found_ + late_by_ <= level_};
   }
 
-  /// Distance of the target, on its owner, once it is reached.
+  /// Returns the distance of the target on its owner, once the target is reached.
   std::uint64_t found() const { return found_; }
   std::uint64_t corrections() const { return corrections_; }
 
-  /// Calls visit(cell, distance) for all cells that were reached.
+  /// Calls visit(cell, distance) for all reached cells.
   template <typename Visit>
   void for_each_cell(Visit&& visit) const {
     for (std::size_t d = 0; d + 1 < first_of_.size(); ++d)
@@ -158,7 +161,7 @@ class Wave {
     emit_after.release(count);
   }
 
-  // Cells of the wavefront that was just expanded: what they lead to belongs to this level.
+  // Absorbs cells of the wavefront that was just expanded: their neighbours belong to this level.
   void absorb_late(std::span<const Item> items, std::uint64_t distance) {
     late_cells_.clear();
     irregular::simulated_items(items.size());
@@ -168,7 +171,7 @@ class Wave {
       Byte& byte = part_->bytes[c];
       if (is_blocked(byte)) continue;
       part_->bytes[ghost] = ghost_bit | mark_of(distance - 1);
-      if ((byte & what_bits) == mark_of(distance + 1)) ++corrections_;  // never: see above
+      if ((byte & what_bits) == mark_of(distance + 1)) ++corrections_;  // never happens: see above
       if (!can_be_reached(byte)) continue;
       byte |= mark_of(distance);
       late_cells_.push_back(c);
@@ -180,7 +183,7 @@ class Wave {
     expand_some(late_cells_.data(), count, distance, emit);
   }
 
-  // For what absorb() has to emit; only used where items come late.
+  // Emits for absorb(); only used if items come late.
   template <typename Scheme>
   void remember(Scheme& scheme) {
     scheme_ = &scheme;
@@ -192,12 +195,12 @@ class Wave {
   bool few_walls_ = false;
   std::size_t right_slot_;
   std::vector<Index> queue_;           // cells by distance
-  std::vector<std::size_t> first_of_;  // in queue_, by distance; the last: behind all
+  std::vector<std::size_t> first_of_;  // positions in queue_ by distance; the last is the end
   std::vector<Late> late_;             // cells that came late, not in queue_
-  std::vector<Index> late_cells_;      // those of one call of absorb
-  std::size_t head_ = 0;               // next to expand
+  std::vector<Index> late_cells_;      // late cells of one call of absorb()
+  std::size_t head_ = 0;               // next cell to expand
   std::size_t stop_ = 0;               // end of the wavefront
-  std::size_t tail_ = 0;               // end of what was reached
+  std::size_t tail_ = 0;               // end of the reached cells
   std::uint64_t level_ = 0;
   std::uint64_t late_by_ = 0;  // levels
   std::optional<Index> target_;

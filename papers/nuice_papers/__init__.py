@@ -4,8 +4,9 @@
     for result in nuice_papers.reproduce(["003-table2", "004"]):
         print(result.name, result.parts[0].median_error())
 
-papers/docs/reproduce.md says what fits, what does not, and why. Deterministic but for planning times,
-which are of this computer. Everything takes about a minute; quick=True a few rows and matrices of each.
+papers/docs/reproduce.md explains agreement and differences. Results are deterministic except planning times,
+which are measured on this computer. All tables take about a minute; quick=True computes a few rows and
+matrices of each.
 """
 
 from __future__ import annotations
@@ -32,20 +33,23 @@ IN_THE_BARS = ("003-table2", "003-table3", "004-table4", "004-table5", "004-tabl
 
 @cache
 def _reproduced() -> dict[str, Any]:
-    for file in sorted(Path(__file__).parent.glob("paper*.py")):  # they register what they reproduce
+    for file in sorted(
+        Path(__file__).parent.glob("paper*.py")
+    ):  # these modules register their tables and figures
         import_module(f"{__name__}.{file.stem}")
     return REPRODUCED
 
 
 def names() -> list[str]:
-    """Everything that can be reproduced, by paper, kind and number."""
+    """Returns the names of everything that can be reproduced, by paper, kind and number."""
     return sorted(
         _reproduced(), key=lambda name: [int(w) if w.isdigit() else w for w in re.split(r"(\d+)", name)]
     )
 
 
 def select(wanted: Iterable[str]) -> list[str]:
-    """Names for words like "003-table2" or "003"; all for none. Raises nuice.Error for any other word."""
+    """Returns the names for words like "003-table2" or "003"; all names without words. Raises nuice.Error
+    for any other word."""
     words = list(wanted)
     chosen = []
     for word in words:
@@ -59,19 +63,20 @@ def select(wanted: Iterable[str]) -> list[str]:
 def reproduce(
     wanted: Sequence[str] = (), *, quick: bool = False, lab: Lab | None = None
 ) -> Iterator[Reproduction]:
-    """Regenerates tables and figures, one after the other. `lab` may bring machines of its own."""
+    """Regenerates tables and figures one after the other. `lab` may contain other machines."""
     chosen = select(wanted)
     at_work = lab or Lab(QUICK_SEEDS if quick else SEEDS)
     return (_reproduced()[name](at_work, quick) for name in chosen)
 
 
 def fits() -> list[dict[str, Any]]:
-    """What the machines are fitted to, by bench/run.py fit_machines; all other cells are predictions."""
+    """Returns the values to which bench/run.py fit_machines fits the machines; all other cells are
+    predictions."""
     return printed_tables.rows(Path(__file__).parent / "data" / "fits.csv")
 
 
 def in_the_bars(results: Iterable[Reproduction]) -> list[Cell]:
-    """Costs of exchanges with messages up to 32 KiB in the tables that the machine must predict."""
+    """Returns the cells that the machine must predict: costs of exchanges with messages up to 32 KiB."""
     return [
         cell
         for result in results

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mazes that nuice-lee has routed: walls, the last wavefront by distance, the paths."""
+"""Draws mazes that nuice-lee has routed: walls, the last wavefront by distance, the paths."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def draw_maze(grid: Path, distances: Path | None = None) -> Figure:
-    """What nuice-lee --grid wrote, and --distances of the last net behind it."""
+    """Draws the output of nuice-lee --grid, over that of --distances for the last net."""
     cells = read_grid(grid)
     figure = new_figure(8, 8)
     axes = figure.subplots()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reproduced tables as curves: printed numbers as marks, ours as lines."""
+"""Draws reproduced tables as curves: printed numbers as marks, NUICE's as lines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ _LINES_BESIDE_A_LEGEND = 6
 
 
 def draw_reproductions(results: Sequence[Reproduction]) -> Figure:
-    """One picture per table and group of rows (all keys but the last), the last key along the x axis."""
+    """Draws one picture per table and group of rows (all keys but the last), with the last key along the x
+    axis."""
     panels = [panel for result in results for panel in _panels(result)]
     curves = [(result.name, found) for result in results for found in result.curves]
     if not panels and not curves:
@@ -38,7 +39,7 @@ def draw_reproductions(results: Sequence[Reproduction]) -> Figure:
 
 
 def drawable(result: Reproduction) -> bool:
-    """Whether there is more than claims."""
+    """Returns whether the result has more than claims."""
     return bool(result.curves) or any(_panels(result))
 
 
@@ -53,7 +54,7 @@ def _draw_curves(axes: Any, name: str, curves: Curves) -> None:
     _label(axes, f"{name}: {curves.title}", curves.x, curves.y)
     if len(curves.lines) <= _LINES_BESIDE_A_LEGEND:
         axes.legend(fontsize=7, frameon=False)
-    else:  # below, where it hides none
+    else:  # below the curves, where it hides none
         axes.legend(fontsize=6, frameon=False, ncols=5, loc="upper center", bbox_to_anchor=(0.5, -0.16))
 
 
@@ -85,7 +86,7 @@ def _draw(axes: Any, title: str, part: Part, cells: list[Cell]) -> None:
         x = [cell.row[-1][1] for cell in of_column]
         colour = COLOURS[index % len(COLOURS)]
         axes.plot(x, [cell.printed for cell in of_column], "o", color=colour, markersize=4)
-        style = "-" if len(of_column) > 1 else "_"  # a line of one point would not be seen
+        style = "-" if len(of_column) > 1 else "_"  # a line of one point would be invisible
         ours = [cell.ours for cell in of_column]
         axes.plot(x, ours, style, color=colour, linewidth=1.2, markersize=12, label=column)
     if not any(isinstance(cell.row[-1][1], str) for cell in cells):

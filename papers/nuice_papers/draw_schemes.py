@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What nuice-wolff and nuice-lee measured, over the width of the stripes; lattices with a cluster."""
+"""Draws results of nuice-wolff and nuice-lee over the width of the stripes, and lattices with a cluster."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _PANELS = (  # title, what both programs call it
 
 
 def draw_schemes(report: Mapping[str, Any]) -> Figure:
-    """Two panels over the width: scale time (002 figs 29, 30) and speed-up (figs 31, 32).
+    """Draws two panels over the width: scale time (002 figs 29, 30) and speed-up (figs 31, 32).
 
-    A colour for each scheme, a kind of line for each end of cycles (figs 37, 38).
+    Each scheme has a colour, and each kind of synchronisation a line style (figs 37, 38).
     """
     figure = new_figure(13, 5.5)
     names = list(dict.fromkeys(result["scheme"] for result in report["results"]))
@@ -58,7 +58,7 @@ def draw_schemes(report: Mapping[str, Any]) -> Figure:
 
 
 def draw_lattice(picture: Mapping[str, Any]) -> Figure:
-    """Spins, and the last cluster in a colour of its own."""
+    """Draws the spins, with the last cluster in its own colour."""
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
@@ -69,7 +69,7 @@ def draw_lattice(picture: Mapping[str, Any]) -> Figure:
     axes.imshow(cells, cmap=ListedColormap(colours), vmin=0, vmax=3, interpolation="nearest")
     axes.set_xticks([])
     axes.set_yticks([])
-    # A cluster has one spin: which of its two colours is there says which.
+    # A cluster has one spin, so only one of its two colours occurs.
     of_cluster = 3 if (cells == 3).any() else 2
     named = ((0, "spin down"), (1, "spin up"), (of_cluster, "the last cluster, after its flip"))
     axes.legend(

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""000, figures 2, 3 and 12 to 17: NICE on a 32-node CM-5 and a 64-node iPSC/860. No numbers are printed:
-claims.
+"""000, figures 2, 3 and 12 to 17: NICE on a 32-node CM-5 and a 64-node iPSC/860. The paper prints no
+numbers, so claims are tested.
 
-What the text says of the figures, as sentences. Figures 16 and 17 show where each algorithm is the fastest;
-their axes are not in the text, so only what s.6, s.7 and 003's text say of the regions is held against the
-simulation. Figure 2 is figure 1 of 003.
+The claims are the text's statements about the figures. Figures 16 and 17 show where each algorithm is the
+fastest. Their axes are not in the text, so only the statements of s.6, s.7 and 003 about the regions are
+compared with the simulation. Figure 2 is figure 1 of 003.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _text(times: dict[str, float]) -> str:
 
 
 def _curves(title: str, found: dict[int, dict[str, float]]) -> Curves:
-    """By size of the unit."""
+    """Returns the curves by the unit's size."""
     names = next(iter(found.values()))
     lines = {name: [(float(unit), times[name]) for unit, times in found.items()] for name in names}
     return Curves(title, "unit, bytes", "ms", lines)
@@ -41,7 +41,7 @@ def _curves(title: str, found: dict[int, dict[str, float]]) -> Curves:
 
 @reproduces("000-fig3", "permutations of 1 KiB on a 32-node iPSC/860")
 def figure3(found: Reproduction, lab: Lab, quick: bool) -> None:
-    """Circuits block each other, and yet."""
+    """Circuits block each other on the hypercube."""
     samples = 100 if quick else 1000
     times = [lab.run(CUBE, "rs_n", patterns.permutation(1024, seed), seed) for seed in range(samples)]
     free = lab.run(CUBE, "lp", patterns.to_one(1, 1024), 0)
@@ -115,7 +115,7 @@ def figure14(found: Reproduction, lab: Lab, quick: bool) -> None:
 
 
 def _mesh_parts(lab: Lab, sizes: Sequence[int]) -> list[Part]:
-    """Meshes of our own compared with the numbers that 004 s.5 prints of the same halos."""
+    """Compares NUICE's meshes with the numbers that 004 s.5 prints for the papers' halos."""
 
     def part(title: str, unit: str, key: str, figure: Callable[[CommMatrix], float]) -> Part:
         cells = []
@@ -203,7 +203,7 @@ def section7(found: Reproduction, lab: Lab, quick: bool) -> None:
 
 
 def _claim_steps(found: Reproduction, what: str, names: Sequence[str], costs: dict[str, float]) -> None:
-    """Each next to the one that the text has after it; level within 3 %."""
+    """Compares each cost with the one that follows it in the text; costs within 3 % count as level."""
     for a, b in pairwise(names):
         text = f"{what}({a}) <= {what[-1]}({b})"
         found.claim(text, costs[a] <= LEVEL * costs[b], _text(costs), "said of the general case")

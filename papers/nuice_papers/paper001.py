@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """001, tables 5, 11 and 12 and figures 5 to 8: complete exchange and irregular patterns.
 
-The CM-5 of 1992, whose software could only send synchronously. Figures come without numbers: claims from the
-text.
+The machine is the CM-5 of 1992, whose software could only send synchronously. Figures have no numbers:
+claims come from the text.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from .runs import Lab
 from .tables import Row, cells, ours_by_row, printed
 
 MACHINE = "cm5-sync"
-GATHERED = "cm5-sync/gathered"  # messages that are picked up and put down by index
+GATHERED = "cm5-sync/gathered"  # messages that are gathered and scattered by index
 ALGORITHMS = ("ls", "ps", "bs", "gs")
 EXCHANGES = ("lex", "pex", "rex", "bex")
 ELEMENT = 8  # bytes of a complex number in single precision; the paper does not say
 
 
 def _complete(lab: Lab, ranks: int, num_bytes: int, algorithms: Iterable[str]) -> dict[str, float]:
-    """Milliseconds of a complete exchange, by algorithm."""
+    """Returns the milliseconds of a complete exchange by algorithm."""
     matrix = patterns.complete(max(1, num_bytes), ranks)
     return {name: lab.run(MACHINE, name, matrix, 0) for name in algorithms}
 
@@ -184,14 +184,14 @@ MESH_POINTS = {"Euler 545": 545, "Euler 2K": 2800, "Euler 3K": 3600, "Euler 9K":
 
 
 def real_pattern(problem: str, seed: int) -> CommMatrix:
-    """What 001 table 12 calls by that name, or rather one of our own."""
+    """Returns a pattern that stands for the problem of that name in 001 table 12."""
     points = MESH_POINTS.get(problem)
     return halos.euler(points, seed) if points else halos.conjugate_gradients(seed)
 
 
 @reproduces("001-table12", "patterns of a conjugate gradient and an Euler solver on a 32-node CM-5")
 def table12(found: Reproduction, lab: Lab, quick: bool) -> None:
-    """Real problems. Their patterns are not printed: NUICE's are halos of meshes of our own."""
+    """Real problems. Their patterns are not printed, so NUICE's are halos of its own meshes."""
     rows = printed("001_table12", quick, "problem", ("conjugate gradient 16K", "Euler 545", "Euler 2K"))
     lab, keys = lab.with_few(), ("problem",)
 

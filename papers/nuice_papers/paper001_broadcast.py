@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """001, figures 10 and 11: broadcast by LIB, REB and the system, which uses the control network.
 
-The system's broadcast takes what 004 table 3 (concatenation) gives a word for each word, whatever the number
-of nodes; nothing of 001 is fitted.
+The system's broadcast takes per word the time that 004 table 3 (concatenation) gives, for any number of
+nodes. Nothing of 001 is fitted.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ NOTE = (
 
 
 def broadcast_steps(algorithm: str, ranks: int) -> list[list[tuple[int, int]]]:
-    """Which rank sends to which in each step, rank 0 first: LIB one after the other, REB by halves (001 fig.
-    9)."""
+    """Returns (sender, receiver) of each step, rank 0 first: LIB one after the other, REB by halves (001
+    fig. 9)."""
     if algorithm == "lib":
         return [[(0, dst)] for dst in range(1, ranks)]
     steps = []
@@ -37,7 +37,8 @@ def broadcast_steps(algorithm: str, ranks: int) -> list[list[tuple[int, int]]]:
 
 
 def _broadcast(lab: Lab, algorithm: str, ranks: int, num_bytes: int) -> float:
-    """Every copy is a message of its own; a rank sends in a later phase than it received in, as REB needs."""
+    """Simulates a broadcast. Every copy is a separate message. A rank sends in a later phase than the one in
+    which it received, as REB needs."""
     steps = broadcast_steps(algorithm, ranks)
     pairs = [pair for step in steps for pair in step]
     matrix = patterns.from_pairs(ranks, pairs, num_bytes)
@@ -72,7 +73,7 @@ def figure10(found: Reproduction, lab: Lab, quick: bool) -> None:
 
 @reproduces("001-fig11", "recursive broadcast by size of the machine")
 def figure11(found: Reproduction, lab: Lab, quick: bool) -> None:
-    """REB takes one more step per doubling, the system does not mind."""
+    """REB takes one more step per doubling; the system's time does not grow."""
     nodes = (32, 64, 128, 256)
     reb = {b: {n: _broadcast(lab, "reb", n, b) for n in nodes} for b in (256, 1024, 2048, 4096, 8192)}
     system = {b: _system(lab, b) for b in reb}

@@ -19,10 +19,10 @@ from .runs import Lab
 _RECORDED = Path(__file__).parent / "data" / "002_simulated.csv"
 SCHEMES = ("SSR-C-NO", "AMP-C-NO", "ASR-C-O", "AM-NC-O", "ST-NC-O")
 FITTED = {("wolff", None, 16, 256): "AM-NC-O", ("lee", 25, 32, 256): "ASR-C-O"}
-PRINTED_SYNC = {"wolff": "local", "lee": "global"}  # of the schemes without coalescing
-# Messages each way that end a cycle, locally and globally, which figs 35 and 36 count too (s.6).
+PRINTED_SYNC = {"wolff": "local", "lee": "global"}  # synchronisation of the schemes without coalescing
+# Messages in each direction that end a cycle, locally and globally; figs 35 and 36 count them too (s.6).
 ENDS_OF_A_CYCLE = {"wolff": 2, "lee": 1}
-TIE = 1.001  # printed are 8.641 and 8.639
+TIE = 1.001  # the paper prints 8.641 and 8.639
 NOTE = "ours: bench/run.py irregular_smpi, the real programs under SimGrid, recorded in 002_simulated.csv"
 
 Key = tuple[str, int | None, int, int]  # program, walls, ranks, size
@@ -30,7 +30,7 @@ Key = tuple[str, int | None, int, int]  # program, walls, ranks, size
 
 @cache
 def simulated() -> dict[Key, dict[tuple[str, str], dict[str, Any]]]:
-    """By case: by (scheme, end of cycles), the recorded run."""
+    """Returns for each case the recorded run of each (scheme, synchronisation)."""
     runs: dict[Key, dict[tuple[str, str], dict[str, Any]]] = {}
     for row in printed_tables.rows(_RECORDED):
         key = (row["program"], row["walls"], row["ranks"], row["size"])
@@ -71,7 +71,7 @@ def _speed_ups(found: Reproduction, rows: list[tuple[Key, dict[str, Any]]]) -> N
 
 
 def _claim_orders(found: Reproduction, key: Key, printed: dict[str, Any], ours: dict[str, float]) -> None:
-    """s.6 on the performance of the schemes."""
+    """Tests the statements of s.6 on the performance of the schemes."""
     seen = ", ".join(f"{scheme} {ours[scheme]:.2f} [{printed[scheme]:.2f}]" for scheme in SCHEMES)
     where, send_receive = _where(key), max(ours["SSR-C-NO"], ours["ASR-C-O"])
     fastest = min(ours["AM-NC-O"], ours["ST-NC-O"]) > max(ours[scheme] for scheme in SCHEMES[:3])
@@ -127,7 +127,7 @@ MAZES = (
 
 
 def _traffic(found: Reproduction, rows: list[tuple[Key, dict[str, Any]]], most: int) -> None:
-    """Lee's nets are as long as takes about the printed number of cycles: fitted."""
+    """Compares the traffic. The length of Lee's nets is fitted to the printed number of cycles."""
     cycles, items = [], []
     program = rows[0][0][0]
     ends = ENDS_OF_A_CYCLE[program]
@@ -142,7 +142,7 @@ def _traffic(found: Reproduction, rows: list[tuple[Key, dict[str, Any]]], most: 
     if items:
         title = "active messages that a node sends in a cycle, the most of all nodes"
         found.parts.append(Part(title, "", items))
-        sites = max(cell.ours for cell in items) - ends  # ours: a site a message; 002: two
+        sites = max(cell.ours for cell in items) - ends  # NUICE: one site per message; 002: two
         text = f"without what ends a cycle, no more than {most} sites go either way in one"
         reason = "NUICE's has width 1 throughout, 002 the best of several"
         found.claim(text, sites <= most, f"at most {sites:.2f}", reason)

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""002, figures 14 to 18: what a message costs in each paradigm, one way and as a circular shift both ways.
+"""002, figures 14 to 18: the cost of a message in each paradigm, in one direction and as a circular shift in
+both.
 
-No points are printed: claims. Costs are those with which simulated_cm5 runs the programs: an
-empty message of send/receive 88 us (001 s.2), an interrupt 53 us at each end (fitted to one figure of Lee);
-a packet of four words 1.6 us to send and 1.7 us to take (004 s.2.3), a put 7.5 us to start at each end (from
-where the curves of fig. 17 are said to cross), a look at the network 1 us (assumed), Strata 0.2 us less at
-each end. A packet taken by interrupt: 28.3 us, sending included (004 table 3).
+No points are printed, so claims are tested. Costs are those with which simulated_cm5 runs the programs. An
+empty message of send/receive costs 88 us (001 s.2), and an interrupt 53 us at each end (fitted to one figure
+of Lee). A packet of four words costs 1.6 us to send and 1.7 us to receive (004 s.2.3). A put costs 7.5 us to
+start at each end (from the point where the curves of fig. 17 are said to cross), and a poll of the network 1
+us (assumed). Strata costs 0.2 us less at each end. A packet received by interrupt costs 28.3 us, including
+sending (004 table 3).
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ MESSAGE, INTERRUPT, PUT = 88.0, 53.0, 7.5
 ENTRY = 28.3
 IN_THE_NETWORK = 10  # packets
 
-Cost = Callable[[int], float]  # us for that many words
+Cost = Callable[[int], float]  # us for this number of words
 
 
 def packets(words: int) -> int:
@@ -30,7 +32,7 @@ def packets(words: int) -> int:
 
 
 def _stream(words: int, each: float = SENT + TAKEN) -> float:
-    """One way: packets follow each other as fast as the slower end."""
+    """Returns the time in one direction: packets follow each other as fast as the slower end."""
     return each + (packets(words) - 1) * max(SENT, TAKEN) + NETWORK
 
 
@@ -48,15 +50,17 @@ BY_INTERRUPT: dict[str, Cost] = {
 
 
 def _shift(words: int, packet: float, start: float = 0.0) -> float:
-    """Both ways: every node sends and takes twice as many packets."""
+    """Returns the time in both directions: every node sends and receives, so it handles twice as many
+    packets."""
     return 2 * (start + packets(words) * packet) + NETWORK
 
 
 def polled(words: int, every: int) -> float:
-    """CMAML's RPC looks at the network only where it cannot send; the program after `every` packets each way.
+    """Returns the time with polling. CMAML's RPC polls the network only if it cannot send; the program polls
+    after `every` packets in each direction.
 
-    The network takes ten packets of what goes to a node (s.4.1 and the note to s.6); the two neighbours send
-    2 * every between two looks. Where that is more, a send fails, looks, and finds the network empty then.
+    The network holds ten packets for a node (s.4.1 and the note to s.6); the two neighbours send 2 * every
+    between two polls. If that is more, a send fails, polls, and then finds the network empty.
     """
     each_way = packets(words)
     every = min(every, each_way)
@@ -80,7 +84,7 @@ def _curves(title: str, costs: dict[str, Cost]) -> Curves:
 
 
 def _claim_everywhere(found: Reproduction, text: str, low: Sequence[Cost], high: Sequence[Cost]) -> None:
-    """Whether all of `low` are below all of `high`, at every size."""
+    """Claims that all of `low` are below all of `high`, at every size."""
     between = {w: (max(c(w) for c in low), min(c(w) for c in high)) for w in SIZES}
     seen = "; ".join(f"{w} words: {between[w][0]:.1f} and {between[w][1]:.1f} us" for w in (4, 64, 256))
     found.claim(text, all(a < b for a, b in between.values()), seen)

@@ -108,9 +108,10 @@ def with_planning(
     on_cm5: Sequence[str],
     fitted: Callable[[Row, str], bool] = lambda row, column: False,
 ) -> list[Part]:
-    """The cost of exchanges, then what is printed of planning them: rows with phases and ms by algorithm.
+    """Returns the cost of exchanges, and then the printed planning results: rows with phases and ms by
+    algorithm.
 
-    make: the matrix of such a row and a seed. scheduled, on_cm5: of which algorithms.
+    make: returns the matrix of such a row and a seed. scheduled, on_cm5: the algorithms of each part.
     """
 
     def phases(row: Row, algorithm: str) -> float:
@@ -148,8 +149,8 @@ def _claim_gm_is_level(found: Reproduction, costs: Sequence[Cell]) -> None:
 
 
 def _claim_cgm_or_lp_once(found: Reproduction, costs: Sequence[Cell], planning: Sequence[Cell]) -> None:
-    """s.5.1: which of the two for a schedule that is used once, by message size; where they are printed more
-    than 10 % apart."""
+    """Tests s.5.1: which of the two is better for a schedule that is used once, by message size, if the
+    printed times are more than 10 % apart."""
     plans = by_row(planning)
     for row, of in by_row(costs).items():
         plan = plans[(row[0],)]
@@ -164,7 +165,7 @@ def _claim_cgm_or_lp_once(found: Reproduction, costs: Sequence[Cell], planning: 
 
 
 def planning_ms(algorithm: str, matrices: Sequence[CommMatrix]) -> float:
-    """Median time of planning on this computer."""
+    """Returns the median planning time on this computer."""
     return 1e3 * median(
         _core.make_schedule(matrix, algorithm, seed)[1] for seed, matrix in enumerate(matrices)
     )
@@ -178,7 +179,7 @@ def table4(found: Reproduction, lab: Lab, quick: bool) -> None:
     def made(row: Row, seed: int) -> CommMatrix:
         return patterns.uniform(row["degree"], 1024, seed, row["ranks"])
 
-    def samples(row: Row) -> int:  # large matrices differ little from each other
+    def samples(row: Row) -> int:  # large matrices differ little
         return max(1, min(lab.seeds, 100_000 // (row["ranks"] * row["degree"])))
 
     def phases(row: Row, _: str) -> float:
@@ -225,7 +226,7 @@ def figure1(found: Reproduction, lab: Lab, quick: bool) -> None:
 
 @reproduces("003-fig8", "cost of the exchange by size of the messages")
 def figure8(found: Reproduction, lab: Lab, quick: bool) -> None:
-    """The curves of tables 2 and 3 for d = 4, 8, 24: which is lowest where."""
+    """The curves of tables 2 and 3 for d = 4, 8, 24, and which is lowest at each size."""
     for degree in (4, 8, 24):
         level = 1.1 if degree == 24 else 1.0
         for size in (256, 8192) if quick else (256, 2048, 8192, 32768):
@@ -269,7 +270,8 @@ def figure9(found: Reproduction, lab: Lab, quick: bool) -> None:
 
 
 def _shares(cgm: dict[int, dict[int, float]], lp: dict[int, dict[int, float]]) -> dict[str, list]:
-    """By degree and size; those between the least and the greatest degree lie between."""
+    """Returns the shares by degree and size; intermediate degrees lie between the smallest and the
+    largest."""
     plans = {row["degree"]: row["cgm_ms"] for row in printed_tables.table("003_tables2_3_plans")}
     few = (min(plans), max(plans))
     lines = {f"CGM, d = {d}": list(cgm[d].items()) for d in few}
@@ -291,7 +293,7 @@ def figure10(found: Reproduction, lab: Lab, quick: bool) -> None:
     growth = [row["degree"] * math.log(row["degree"]) for row in rows]
     in_print = [row["schedule_ms"] / row["ranks"] for row in rows]
     theirs = correlation(growth, in_print)
-    # Interleaved, and the shortest: what disturbs only adds to a time, and not to one row alone.
+    # Interleaved, and the shortest time of each: disturbances only add to times.
     matrices = [patterns.uniform(row["degree"], 1024, 0, row["ranks"]) for row in rows]
     turns = [[planning_ms("cgm", [matrix]) for matrix in matrices] for _ in range(30)]
     shortest = [min(times) for times in zip(*turns, strict=True)]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""003 s.5.1: up to how many messages a rank CGM, planned for one exchange, costs no more than LP."""
+"""003 s.5.1: the largest number of messages per rank for which CGM, planned for one exchange, costs no more
+than LP."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ FULL_SIZES = tuple(16 * 4**k for k in range(8))  # 16 B to 256 KiB
 
 @reproduces("003-s5", "a schedule that is used once: the degree up to which CGM costs no more than LP")
 def section5(found: Reproduction, lab: Lab, quick: bool) -> None:
-    """The printed inequality, constants from the printed tables, compared with the simulation with the same
-    S."""
+    """Compares the printed inequality, with constants from the printed tables, with the simulation with the
+    same S."""
     sizes = SIZES if quick else FULL_SIZES
     rule = {size: by_rule(size) for size in sizes}
     ours = {size: by_simulation(lab, size) for size in sizes}
@@ -44,12 +45,12 @@ def section5(found: Reproduction, lab: Lab, quick: bool) -> None:
 
 
 def by_rule(size: int) -> int:
-    """The inequality before (5)."""
+    """Returns the number by the inequality before (5)."""
     return last_degree(RANKS, lambda degree: _printed_gain_s(degree, RANKS, size) >= 0)
 
 
 def by_simulation(lab: Lab, size: int) -> int:
-    """Exchanges simulated, S of a CM-5 node."""
+    """Returns the number by simulated exchanges and the S of a CM-5 node."""
     machine = lab.machine(MACHINE)
     return last_degree(
         RANKS, lambda degree: gain_of_cgm(machine, RANKS, degree, size)[0] >= _planning_s(degree, RANKS)
@@ -58,7 +59,7 @@ def by_simulation(lab: Lab, size: int) -> int:
 
 @dataclass(frozen=True)
 class PaperConstants:
-    """Of 003 s.5.1: LP takes n tau + C1 d M phi, CGM C2 d n ln d + C3 d (tau + M phi). Seconds."""
+    """Constants of 003 s.5.1: LP takes n tau + C1 d M phi, CGM C2 d n ln d + C3 d (tau + M phi). Seconds."""
 
     tau: float
     phi: float
@@ -69,8 +70,8 @@ class PaperConstants:
 
 @cache
 def paper_constants() -> PaperConstants:
-    """The paper prints the form, not the constants: tau and phi from its table 1, C1 and C3 from its tables
-    2 and 3 (4 to 16 KiB, where they are steadiest), C2 from its table 4."""
+    """Returns the constants. The paper prints only the formula: tau and phi come from its table 1, C1 and C3
+    from its tables 2 and 3 (4 to 16 KiB, where they vary least), C2 from its table 4."""
     table1 = printed_tables.table("003_table1")
     alone = [(r["bytes"], r["average_ms"] / 1e3) for r in table1 if r["bytes"] <= 16384]
     tau, phi = _relative_fit([[1.0, size] for size, _ in alone], [seconds for _, seconds in alone])
@@ -97,7 +98,7 @@ def _planning_s(degree: int, ranks: int) -> float:
 
 
 def _printed_gain_s(degree: int, ranks: int, size: int) -> float:
-    """What an exchange by CGM takes less than one by LP and its planning."""
+    """Returns the seconds that CGM's exchange saves over LP's, minus its planning."""
     c = paper_constants()
     less_s = (ranks - c.c3 * degree) * c.tau + (c.c1 - c.c3) * degree * size * c.phi
     return less_s - _planning_s(degree, ranks)

@@ -77,7 +77,7 @@ def table2(found: Reproduction, lab: Lab, quick: bool) -> None:
 
 @reproduces("004-table3", "making the receiving vectors")
 def table3(found: Reproduction, lab: Lab, quick: bool) -> None:
-    """The matrix gathered everywhere compared with Generate_Recv (fig. 1)."""
+    """Compares gathering the matrix on all ranks with Generate_Recv (fig. 1)."""
     rows, machine = printed("004_table3", quick, "ranks", (32,)), lab.machine(MACHINE)
 
     def ours(row: Row, column: str) -> float:
@@ -144,9 +144,10 @@ def _exchange(
     make: Make,
     most_units: Callable[[int], int],
 ) -> None:
-    """Times of every row and algorithm; phases and planning time per pattern. keys: those that `make` takes.
+    """Adds times of every row and algorithm, and phases and planning time per pattern. keys: the arguments
+    of `make`.
 
-    most_units: of the largest message.
+    most_units: units of the largest message.
     """
     case, unit = keys
 

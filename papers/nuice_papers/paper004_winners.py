@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What 004 concludes from its tables: which algorithm for a schedule used once, and which for many uses.
+"""The conclusions of 004 from its tables: which algorithm is best for a schedule that is used once, and
+which for many uses.
 
-Used once, the scheduling cost counts: AC and DRS_N have none, LP hardly any, RS_N what its table prints
-("comp"). NUICE's is the planning speed of the machine, which is fitted to CGM of 003
+If a schedule is used once, the scheduling cost counts: AC and DRS_N have none, LP hardly any, RS_N the
+printed "comp". NUICE's scheduling cost is the machine's planning speed, which is fitted to CGM of 003
 (papers/docs/reproduce.md).
 """
 
@@ -23,7 +24,7 @@ def _where(row: Any) -> str:
 
 
 def claim_used_once(found: Reproduction, costs: Sequence[Cell], planning: Sequence[Cell]) -> None:
-    """For every row whose printed winner is more than 10 % ahead of the next."""
+    """Tests every row whose printed winner is more than 10 % ahead of the next."""
     plans = by_row(planning)
     for row, of in by_row(costs).items():
         plan = plans[(row[0],)]
@@ -40,7 +41,7 @@ def claim_used_once(found: Reproduction, costs: Sequence[Cell], planning: Sequen
 
 
 def claim_used_often(found: Reproduction, costs: Sequence[Cell]) -> None:
-    """The sentences of s.5.1 on the cost of the exchange alone."""
+    """Tests the statements of s.5.1 on the cost of the exchange alone."""
     rows = ours_by_row(costs)
     sparse = {row: t for row, t in rows.items() if row[0][1] < 31}
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The papers' test sets as matrices: a function of the seed each, so that means over seeds are the same
+"""The papers' test sets as matrices. Each is a function of the seed, so that means over seeds are the same
 everywhere.
 
 003 fig. 7 and 001's densities are the package's generators. The airfoil meshes of 000 and 004 are not
-available, and METIS cuts our 2-D meshes into parts with 5 neighbours where theirs had 9; so
-`nuice.pattern_figures.like_mesh` makes patterns with the numbers that 004 s.5 prints for theirs.
+available, and METIS cuts NUICE's 2-D meshes into parts with 5 neighbours where the papers' had 9. So
+`nuice.pattern_figures.like_mesh` makes patterns with the numbers of 004 s.5.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ def uniform(degree: int, num_bytes: int, seed: int, ranks: int = RANKS) -> CommM
 
 
 def non_uniform(degree: int, unit_bytes: int, seed: int, ranks: int = RANKS) -> CommMatrix:
-    """The same with sizes of 1 to 32 units (004 test set 2)."""
+    """Returns uniform() with sizes of 1 to 32 units (004 test set 2)."""
     return random_regular(ranks, degree, unit_bytes=unit_bytes, max_units=32, seed=seed)
 
 
 def density(percent: int, num_bytes: int, seed: int, ranks: int = RANKS) -> CommMatrix:
-    """Every ordered pair with that probability (001 s.4.5)."""
+    """Returns a matrix that has every ordered pair with this probability (001 s.4.5)."""
     return random_density(ranks, percent / 100, unit_bytes=num_bytes, seed=seed)
 
 
@@ -48,6 +48,6 @@ def to_one(senders: int, num_bytes: int, ranks: int = RANKS) -> CommMatrix:
 
 
 def from_pairs(ranks: int, pairs: Sequence[tuple[int, int]], num_bytes: int) -> CommMatrix:
-    """Those (src, dst), messages of one size."""
+    """Returns messages of one size for these (src, dst)."""
     ends = np.array(pairs, dtype=np.int64)
     return CommMatrix.from_arrays(ranks, ends[:, 0].copy(), ends[:, 1].copy(), np.full(len(pairs), num_bytes))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice apps: pictures of what the numerical programs wrote."""
+"""nuice apps: draws pictures of the numerical programs' output."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@
     for row in printed_tables.table("003_tables2_3"):
         row["degree"], row["bytes"], row["cgm"]
 
-Lines with # at the head of a file are its source, units, and what is doubtful: `source` returns them.
-Numbers are numbers, other words stay text, an empty field is None.
+Lines with # at the head of a file name its source, units and doubtful values: `source` returns them. Numbers
+are numbers, other words stay text, an empty field is None.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ _FOLDER = Path(__file__).parent / "data" / "printed"
 
 
 def names() -> list[str]:
-    """All files, without their ending, sorted."""
+    """Returns the names of all files without their ending, sorted."""
     return sorted(path.stem for path in _FOLDER.glob("*.csv"))
 
 
 def source(name: str) -> str:
-    """What stands at the head of the file, as one text."""
+    """Returns the head of the file as one text."""
     return " ".join(line[1:].strip() for line in _lines(_FOLDER / f"{name}.csv") if line.startswith("#"))
 
 
 def table(name: str) -> list[dict[str, Any]]:
-    """One dictionary per row, in the order of the file."""
+    """Returns one dictionary per row, in the order of the file."""
     if name not in names():
         raise Error(f"no printed table {name!r}; there are {', '.join(names())}")
     return rows(_FOLDER / f"{name}.csv")
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
-    """The same for any such file."""
+    """Returns the rows of any file in this format."""
     table = csv.DictReader(line for line in _lines(path) if not line.startswith("#"))
     return [{key: _value(word) for key, word in row.items()} for row in table]
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A reproduced table or figure: printed and simulated numbers next to each other, and how far they agree.
+"""A reproduced table or figure: printed and simulated numbers, and how well they agree.
 
-Two figures sum up a table. *Error*: the median over its cells of |ours / printed - 1|. *Order*: of all
+Two figures summarise a table. *Error*: the median over its cells of |NUICE's / printed - 1|. *Order*: of all
 pairs of columns in a row whose printed numbers differ by more than 10 % (of the smaller), the share that
-has the printed order in ours too; pairs that are closer are counted apart. Claims are sentences of the paper,
-and whether they hold in simulation; one that does not says for which physical reason.
+NUICE's numbers order in the same way; closer pairs are counted separately. Claims are sentences of the paper
+that hold in simulation or not; a claim that does not hold has a physical reason.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .runs import Lab
 
 APART = 0.10  # printed numbers that are closer than this have no order
-LEVEL = 1.03  # curves nearer than this cannot be told apart in a figure: neither is ahead
+LEVEL = 1.03  # curves that are closer than this cannot be distinguished in a figure
 LARGEST_IN_BAR = 32 * 1024  # bytes: larger messages met the memory of the real machine
 
 
@@ -27,7 +27,7 @@ LARGEST_IN_BAR = 32 * 1024  # bytes: larger messages met the memory of the real 
 class Cell:
     """One number of a table."""
 
-    row: tuple[tuple[str, Any], ...]  # what the row is about, (("degree", 4), ("bytes", 16))
+    row: tuple[tuple[str, Any], ...]  # the row's keys, (("degree", 4), ("bytes", 16))
     column: str  # usually the algorithm
     printed: float
     ours: float
@@ -36,13 +36,13 @@ class Cell:
 
     @property
     def error(self) -> float:
-        """Signed and relative to the printed number; 0 where both are 0."""
+        """Returns the signed error relative to the printed number; 0 if both are 0."""
         return self.ours / self.printed - 1 if self.printed else float(self.ours != 0)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says of a figure or text, as a sentence that holds or does not."""
+    """A statement of a paper about a figure or text, which holds or does not."""
 
     text: str
     holds: bool
@@ -52,7 +52,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Curves:
-    """What a figure shows and ours of it: drawn, not counted."""
+    """The curves of a figure and NUICE's: drawn, not counted."""
 
     title: str
     x: str
@@ -79,7 +79,7 @@ class Part:
 
 @dataclass
 class Reproduction:
-    """A table or figure of a paper, to which its function adds what it finds."""
+    """A table or figure of a paper, to which its function adds results."""
 
     name: str  # "003-table2"
     title: str
@@ -92,11 +92,11 @@ class Reproduction:
         self.claims.append(Claim(text, holds, seen, reason))
 
     def counted(self) -> list[Cell]:
-        """The cells that count: those of all parts but times of this computer."""
+        """Returns the counted cells: those of all parts except times of this computer."""
         return [cell for part in self.parts if not part.timed_here for cell in part.cells]
 
     def summary(self) -> dict[str, Any]:
-        """The figures that sum it up, for JSON."""
+        """Returns the summarising figures, for JSON."""
         return summary_of([self])
 
     def figures(self) -> dict[str, Any]:
@@ -115,7 +115,7 @@ REPRODUCED: dict[str, Callable[[Lab, bool], Reproduction]] = {}
 
 
 def reproduces(name: str, title: str) -> Callable[[Fill], Fill]:
-    """For a function that fills what is found, with a lab, quickly or not: it makes that table or figure."""
+    """Registers a function that fills in a table or figure, given a lab and whether to be quick."""
 
     def register(fill: Fill) -> Fill:
         def make(lab: Lab, quick: bool) -> Reproduction:
@@ -130,12 +130,12 @@ def reproduces(name: str, title: str) -> Callable[[Fill], Fill]:
 
 
 def listed(times: Mapping[str, float], spec: str = ".4g", unit: str = "ms") -> str:
-    """What is seen: "lp 3.2, ac 4.5 ms"."""
+    """Returns times as text: "lp 3.2, ac 4.5 ms"."""
     return ", ".join(f"{name} {time:{spec}}" for name, time in times.items()) + f" {unit}"
 
 
 def ranked(times: Mapping[str, float], spec: str = ".4g") -> str:
-    """The same, the least first."""
+    """Returns times as text, the smallest first."""
     return listed(dict(sorted(times.items(), key=lambda entry: entry[1])), spec)
 
 
@@ -148,7 +148,7 @@ def most(times: Mapping[str, float]) -> str:
 
 
 def summary_of(results: Sequence[Reproduction]) -> dict[str, Any]:
-    """Over all counted cells, pairs and claims."""
+    """Returns the summary over all counted cells, pairs and claims."""
     cells = [cell for result in results for cell in result.counted()]
     parts = [part for result in results for part in result.parts if not part.timed_here]
     pairs = [part.order() for part in parts]
@@ -174,8 +174,8 @@ def median_error(cells: Iterable[Cell]) -> float | None:
 
 
 def ordered_pairs(cells: Iterable[Cell], close: bool = False) -> tuple[int, int]:
-    """(pairs ordered as printed, pairs printed more than 10 % apart), within rows. close: those nearer than "
-    "that."""
+    """Returns (pairs ordered as printed, pairs printed more than 10 % apart), within rows. close: of the
+    closer pairs instead."""
     rows: dict[Any, list[Cell]] = {}
     for cell in cells:
         rows.setdefault(cell.row, []).append(cell)
@@ -191,7 +191,7 @@ def ordered_pairs(cells: Iterable[Cell], close: bool = False) -> tuple[int, int]
 
 
 def in_bar(cells: Iterable[Cell]) -> list[Cell]:
-    """Predicted cells with messages up to 32 KiB."""
+    """Returns predicted cells with messages up to 32 KiB."""
     return [cell for cell in cells if not cell.large and not cell.fitted]
 
 

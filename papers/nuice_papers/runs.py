@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs an algorithm of the papers on a machine in simulation: which schedule, carried out how.
+"""Runs an algorithm of the papers on a simulated machine with its schedule and executor.
 
     lab = Lab(seeds=10)
     lab.mean_ms("cm5-32", "cgm", lambda seed: patterns.uniform(8, 1024, seed))
 
-How the papers' programs carried out their schedules: AC posts its receives and then sends without waiting
-(003 s.3.1); LP, GM, CGM, RS_N and its kin run loosely synchronous phases without barriers (003 s.5); DRS_N
-asks the receiver before it sends (004 s.4); the programs of 001 could only send synchronously, so a pair
-that exchanges takes turns (001 fig. 2). On an iPSC/860 a pair that exchanges meets first, to send both ways
-at once (000 s.6).
+The papers' programs carried out their schedules as follows. AC posts its receives and then sends without
+waiting (003 s.3.1). LP, GM, CGM, RS_N and its variants run loosely synchronous phases without barriers (003
+s.5). DRS_N asks the receiver before it sends (004 s.4). The programs of 001 could only send synchronously,
+so the two ranks of a pair send one after the other (001 fig. 2). On an iPSC/860 the two ranks of a pair
+synchronise first, to send in both directions at once (000 s.6).
 """
 
 from __future__ import annotations
@@ -27,26 +27,27 @@ from nuice.simulation import DRS_N
 from . import printed_tables
 
 _FITTED = Path(__file__).parent / "data" / "fitted.csv"
-RETRY_S = 50e-6  # DRS_N: between two inquiries; 004 s.6 found that the delay hardly matters
+RETRY_S = 50e-6  # DRS_N: time between two inquiries; it hardly matters (004 s.6)
 LINEAR = ("lex", "ls")
 ALGORITHMS_001 = ("lex", "pex", "rex", "bex", "ls", "ps", "bs", "gs")
 
 
 @dataclass
 class Lab:
-    """Machines by name, and how many matrices a mean is over."""
+    """The machines by name, and the number of matrices in a mean."""
 
     seeds: int
-    machines: dict[str, Any] = field(default_factory=dict)  # instead of the shipped one of that name
-    draws: int = 1  # how many schedules of each matrix
+    machines: dict[str, Any] = field(default_factory=dict)  # replace shipped machines of the same name
+    draws: int = 1  # number of schedules of each matrix
 
     def with_few(self, draws: int = 1) -> Lab:
-        """For meshes that take long to make and differ little from each other: means over three at most.
-        draws: where what is compared is nearer than two draws of AC's order are (10 % on a hypercube)."""
+        """Returns a lab with means over at most three matrices, for meshes that take long to make and differ
+        little. draws: more schedules per matrix, if the compared times differ less than two draws of AC's
+        order do (10 % on a hypercube)."""
         return Lab(min(self.seeds, 3), self.machines, min(self.seeds, draws))
 
     def machine(self, name: str) -> Any:
-        """A shipped machine; NAME/VARIANT is that machine with the costs of data/fitted.csv."""
+        """Returns a shipped machine; NAME/VARIANT is the machine with the costs of data/fitted.csv."""
         if name not in self.machines:
             base, _, variant = name.partition("/")
             self.machines[name] = (
@@ -55,7 +56,7 @@ class Lab:
         return self.machines[name]
 
     def run(self, machine: str, algorithm: str, matrix: CommMatrix, seed: int) -> float:
-        """Milliseconds of one exchange."""
+        """Returns the milliseconds of one exchange."""
         if algorithm == DRS_N:
             run = _core.simulate_drs_n_on(matrix, self.machine(machine), seed=seed, retry_delay_s=RETRY_S)
             return 1e3 * run.seconds
@@ -65,19 +66,19 @@ class Lab:
         return self.run_schedule(machine, algorithm, matrix, schedule)
 
     def schedule(self, machine: str, algorithm: str, matrix: CommMatrix, seed: int) -> Schedule:
-        """Schedulers that avoid shared links get the machine's network."""
+        """Makes a schedule. Schedulers that avoid shared links get the machine's network."""
         if not _core.find_scheduler(algorithm).needs_topology:
             return _core.make_schedule(matrix, algorithm, seed)[0]
         network = _core.make_topology(self.machine(machine).topology)
         return _core.make_schedule(matrix, algorithm, seed, topology=network)[0]
 
     def run_schedule(self, machine: str, like: str, matrix: CommMatrix, schedule: Schedule) -> float:
-        """Milliseconds of a schedule carried out as that algorithm's are."""
+        """Returns the milliseconds of a schedule that is carried out like the given algorithm's."""
         on = self.machine(machine)
         return 1e3 * _core.simulate_schedule(matrix, schedule, on, **executor(like, on.duplex)).seconds
 
     def mean_ms(self, machine: str, algorithm: str, make: Callable[[int], CommMatrix]) -> float:
-        """The mean over matrices make(0), make(1), ... and their draws."""
+        """Returns the mean over matrices make(0), make(1), ... and their draws."""
         total = 0.0
         for seed in range(self.seeds):
             matrix = make(seed)
@@ -88,12 +89,13 @@ class Lab:
     def times(
         self, machine: str, algorithms: Iterable[str], make: Callable[[int], CommMatrix]
     ) -> dict[str, float]:
-        """mean_ms() of each."""
+        """Returns mean_ms() of each algorithm."""
         return {name: self.mean_ms(machine, name, make) for name in algorithms}
 
     def planning_ms(self, machine: str, algorithm: str, matrix: CommMatrix) -> float:
-        """Of a node of that machine, by the adviser's formula. AC plans nothing; for LP a node looks at its
-        own row only (004 s.3.2): its share of what planning the whole matrix takes."""
+        """Returns the planning time of a node of this machine by the adviser's formula. AC plans nothing.
+        For LP a node reads only its own row (004 s.3.2), so it counts its share of planning the whole
+        matrix."""
         if algorithm in ("ac", "drs_n"):
             return 0.0
         on = self.machine(machine)
@@ -107,15 +109,16 @@ class Lab:
 
 
 def one_at_a_time(schedule: Schedule) -> Schedule:
-    """The same transfers, a phase for each: a receiver of several takes them in order (001: LEX, LS)."""
+    """Returns the same transfers with one phase each: a receiver of several messages takes them in order
+    (001: LEX, LS)."""
     phases = [[transfer] for k in range(schedule.num_phases) for transfer in schedule.transfers(k)]
     return Schedule.from_phases(schedule.num_ranks, phases)
 
 
 @cache
 def fitted_costs(variant: str) -> dict[str, float]:
-    """Fields of the machine for other programs: "permutation" or "raw", barer than the papers' package;
-    "gathered", which also picks up and puts down what it sends."""
+    """Returns fields of the machine for other programs: "permutation" or "raw" with less overhead than the
+    papers' package; "gathered", which also gathers and scatters its data."""
     rows = printed_tables.rows(_FITTED)
     row = next(row for row in rows if row["variant"] == variant)
     fields = {"send_overhead_us": "send_overhead_s", "receive_overhead_us": "receive_overhead_s"}
@@ -127,7 +130,7 @@ def fitted_costs(variant: str) -> dict[str, float]:
 
 @cache
 def executor(algorithm: str, duplex: str) -> dict[str, Any]:
-    """What simulate() is told about the papers' program for that algorithm."""
+    """Returns simulate()'s arguments for the papers' program of this algorithm."""
     if algorithm == "ac":
         return {"executor": "async", "blocking_sends": False}
     if algorithm in ALGORITHMS_001 or duplex == "paired":

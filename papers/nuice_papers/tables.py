@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What most tables share: printed rows x columns, each next to a number of NUICE."""
+"""Common parts of most tables: printed rows x columns, each with a number of NUICE."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def cells(
     largest: Callable[[Row], float] = lambda row: 0,
     fitted: Callable[[Row, str], bool] = lambda row, column: False,
 ) -> list[Cell]:
-    """One cell per printed number; `largest` is the largest message of a row in bytes."""
+    """Returns one cell per printed number; `largest` is the largest message of a row in bytes."""
     return [
         Cell(
             row=tuple((key, row[key]) for key in keys),
@@ -38,13 +38,13 @@ def cells(
 
 
 def printed(name: str, quick: bool, key: str, few: Sequence[Any], **equal: Any) -> list[Row]:
-    """Rows of a printed table; in a quick run only those whose `key` is one of `few`."""
+    """Returns rows of a printed table; in a quick run only those whose `key` is one of `few`."""
     rows = [row for row in printed_tables.table(name) if all(row[k] == value for k, value in equal.items())]
     return [row for row in rows if row[key] in few] if quick else rows
 
 
 def by_row(cells: Iterable[Cell]) -> dict[Any, dict[str, Cell]]:
-    """By column in each."""
+    """Returns for each row its cells by column."""
     rows: dict[Any, dict[str, Cell]] = {}
     for cell in cells:
         rows.setdefault(cell.row, {})[cell.column] = cell
@@ -56,5 +56,6 @@ def ours_by_row(cells: Iterable[Cell]) -> dict[Any, dict[str, float]]:
 
 
 def renamed(row: Row, ending: str) -> Row:
-    """Columns with that ending, without it: lp_phases -> lp. The others stay as they are."""
+    """Returns the row with this ending removed from its columns: lp_phases -> lp. Other columns stay
+    unchanged."""
     return {key.removesuffix(ending): value for key, value in row.items()}

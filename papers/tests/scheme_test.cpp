@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every scheme carries the same searches: distances on a torus with walls (an ordered client) and what can be reached
-// (a client without order), compared with a search by one rank alone; several runs, so that none leaks into the next.
+// Tests that every scheme carries out the same searches: distances on a torus with walls (an ordered client)
+// and reachable cells (a client without order). They are compared with a search by one rank. Several runs
+// follow each other, so that items that leak into the next run are noticed.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -78,7 +79,7 @@ struct Search {
   template <class Scheme>
   void expand(Scheme& scheme) {
     for (const std::uint32_t cell : now) {
-      if (ordered && grid[cell] != level) continue;  // corrected, and expanded, meanwhile
+      if (ordered && grid[cell] != level) continue;  // was corrected and expanded meanwhile
       for (const std::int64_t to : beside(cell)) look(scheme, static_cast<std::uint32_t>(to), level + 1);
       scheme.poll();
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The set of flipped sites, site by site after every cluster: a plain breadth-first search, the sequential program, and
-// every scheme, end of cycle, width and grain on the ranks of this test.
+// Compares the set of flipped sites after every cluster, site by site: a plain breadth-first search, the
+// sequential program, and every scheme, kind of synchronisation, width and grain on the ranks of this test.
 #include <Random123/threefry.h>
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -16,7 +16,7 @@
 namespace nuice::wolff {
 namespace {
 
-/// Nothing of the programs but where a cluster begins.
+/// Flips a cluster without the programs' code, except for its first site.
 std::size_t flip_plainly(std::vector<Spin>& spins, std::size_t n, double beta, std::uint64_t seed,
                          std::uint64_t cluster) {
   const double p = 1 - std::exp(-2 * beta);
@@ -92,7 +92,7 @@ void expect_story(const Way& way, std::int64_t n, std::int64_t width, const Stor
       EXPECT_EQ(gather(MPI_COMM_WORLD, engine.lattice()), story.states[c]) << "cluster " << c;
       EXPECT_EQ(fingerprint(MPI_COMM_WORLD, engine.lattice()), fingerprint(story.states[c]));
     }
-    // Energy and magnetisation from scratch.
+    // Energy and magnetisation are computed again from the spins.
     const std::vector<Spin>& spins = story.states.back();
     const auto value = [&](std::int64_t c, std::int64_t r) {
       return spins[static_cast<std::size_t>(c % n * n + r % n)] == 1 ? 1 : -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Growing a cluster: the sequential program, and the client of the schemes (002 figs 6, 12, 20, 25). Both use
+// Grows a cluster: the sequential program, and the client of the schemes (002 figs 6, 12, 20, 25). Both use
 // Lattice::expand, and end with the same spins.
 #pragma once
 
@@ -20,7 +20,8 @@ struct Bonds {
   std::uint64_t threshold = 0;
 };
 
-/// Words to work off. Every site is put there once in a cluster at most; four more words are written and forgotten.
+/// A stack of words to expand. Every site is pushed at most once per cluster. Four more words may be written
+/// and ignored.
 class Stack {
  public:
   explicit Stack(std::int64_t sites)
@@ -39,13 +40,13 @@ class Stack {
   Word* top;
 };
 
-/// The best sequential program: no scheme, no ranks, the newest sites first. On a lattice that is all of one rank.
-/// Cost: about 7 ns a site, of which the random numbers are 2 (papers/docs/irregular.md).
+/// The best sequential program: no scheme, no ranks, the newest sites first. The whole lattice must belong to
+/// one rank. Cost: about 7 ns per site, of which the random numbers take 2 ns (papers/docs/irregular.md).
 class Sequential {
  public:
   Sequential(Lattice& lattice, Bonds bonds) : lattice_(lattice), bonds_(bonds), stack_(lattice.num_sites()) {}
 
-  /// Flips cluster number `cluster`; how many sites.
+  /// Flips cluster number `cluster`. Returns how many sites it has.
   std::int64_t flip(std::uint64_t cluster) {
     const Word first =
         lattice_.word_of(first_site(cluster, bonds_.seed, static_cast<std::uint64_t>(lattice_.num_sites())));
@@ -73,11 +74,12 @@ class Sequential {
   Numbers numbers_;
 };
 
-/// The same for a rank of many. grain 0: a cycle is one step of the wavefront, as in 002; else: the newest sites
-/// first, and a cycle ends after that many (order does not matter, see random.hpp). late: items come one level late.
+/// Grows a cluster on one of many ranks. grain 0: a cycle is one step of the wavefront, as in 002. Otherwise
+/// the newest sites come first, and a cycle ends after `grain` sites (the order does not matter, see
+/// random.hpp). late: items come one level late.
 class Grower {
  public:
-  using Item = Word;  // with the spin of the cluster in bit 31
+  using Item = Word;  // bit 31 holds the spin of the cluster
   static constexpr bool ordered = false;
 
   Grower(Lattice& lattice, Bonds bonds, std::int64_t grain, bool late = false)
@@ -98,7 +100,7 @@ class Grower {
     now_.top = lattice_.try_site(first, spin_, now_.top);
   }
 
-  std::int64_t flipped() const { return flipped_; }  ///< By this rank.
+  std::int64_t flipped() const { return flipped_; }  ///< The number of sites that this rank flipped.
 
   template <class Scheme>
   void expand(Scheme& scheme) {
@@ -142,7 +144,8 @@ class Grower {
     return top;
   }
 
-  // Of the wavefront that was just expanded (002 fig. 24): as late as the next cycle, a border would cost two.
+  // Expands late sites of the wavefront that was just expanded (002 fig. 24). If they waited for the next
+  // cycle, crossing a border would cost two cycles.
   void expand_late(const Word* first) {
     late_sites_.assign(first, static_cast<const Word*>(next_.top));
     next_.top -= late_sites_.size();

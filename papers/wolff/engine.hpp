@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A scheme with a lattice, its type hidden: what flips clusters on the ranks of a communicator.
+// A scheme with a lattice behind an interface: it flips clusters on the ranks of a communicator.
 #pragma once
 
 #include <mpi.h>
@@ -21,7 +21,7 @@
 
 namespace nuice::wolff {
 
-/// A way to grow clusters. word names it: SCHEME or SCHEME:SYNC.
+/// A method of growing clusters. word names it: SCHEME or SCHEME:SYNC.
 struct Way {
   std::string word;
   irregular::SchemeOptions scheme;
@@ -32,16 +32,17 @@ struct Way {
 class Engine {
  public:
   virtual ~Engine() = default;
-  /// Collective. Flips cluster number `cluster`; how many sites this rank flipped.
+  /// Collective. Flips cluster number `cluster`. Returns how many sites this rank flipped.
   virtual std::int64_t flip(std::uint64_t cluster) = 0;
   virtual irregular::Traffic traffic() const = 0;
   virtual std::string transport() const = 0;
   virtual Lattice& lattice() = 0;
-  /// Other ranks, by slot.
+  /// Returns the neighbour ranks by slot.
   virtual const std::vector<Rank>& neighbours() const = 0;
 };
 
-/// Collective over the engine's communicator: sums over all ranks, columns that lie next to another rank's exchanged.
+/// Observables of the lattice. Collective over the engine's communicator: sums over all ranks, which exchange
+/// columns next to other ranks' columns.
 struct Observed {
   std::int64_t bonds = 0;  ///< Energy = -bonds.
   std::int64_t magnetisation = 0;
@@ -72,7 +73,8 @@ class EngineOf final : public Engine {
   std::int64_t delta_;
 };
 
-/// For AMP-C-NO: a column's sites are sent once in a cluster to each side.
+/// Returns the most items per neighbour for AMP-C-NO: a column's sites are sent once per cluster to each
+/// side.
 inline std::size_t most_items(const irregular::Stripes& stripes) {
   std::int64_t most_columns = 0;
   for (Rank rank = 0; rank < stripes.num_ranks(); ++rank)
@@ -84,7 +86,7 @@ inline std::uint64_t mixed(std::int64_t site, Spin spin) {
   return mix64(static_cast<std::uint64_t>(site) * 4 + spin);
 }
 
-/// Collective. All spins are 1 at first. Throws what with_scheme() and Lattice throw.
+/// Collective. Makes an engine; all spins are 1 at first. Throws the errors of with_scheme() and Lattice.
 inline void with_engine(MPI_Comm comm, const Way& way, const irregular::Stripes& stripes, Bonds bonds,
                         const std::function<void(Engine&)>& use) {
   const Rank rank = mpi::rank_in(comm);
@@ -104,7 +106,8 @@ inline Observed observe(MPI_Comm comm, Engine& engine, const irregular::Stripes&
   const int rank = mpi::rank_in(comm);
   const std::int64_t n = lattice.size();
   std::vector<MPI_Request> requests;
-  std::vector<std::pair<std::int64_t, std::vector<Spin>>> beyond;  // by the column before
+  std::vector<std::pair<std::int64_t, std::vector<Spin>>>
+      beyond;  // columns by the number of the previous column
   const std::vector<irregular::Stripe> mine = stripes.of(rank);
   beyond.reserve(mine.size());
   const auto bytes = static_cast<int>(n);
@@ -128,17 +131,18 @@ inline Observed observe(MPI_Comm comm, Engine& engine, const irregular::Stripes&
   return {sums[0], sums[1]};
 }
 
-/// Collective. The whole lattice, on all ranks.
+/// Collective. Returns the whole lattice on all ranks.
 inline std::vector<Spin> gather(MPI_Comm comm, const Lattice& lattice) {
   std::vector<Spin> whole(static_cast<std::size_t>(lattice.size() * lattice.size()), 0);
   lattice.store(whole);
-  for (std::int64_t column = 0; column < lattice.size(); ++column)  // counts that fit int
+  for (std::int64_t column = 0; column < lattice.size();
+       ++column)  // column by column, so that counts fit int
     MPI_Allreduce(MPI_IN_PLACE, whole.data() + column * lattice.size(), static_cast<int>(lattice.size()),
                   MPI_BYTE, MPI_BOR, comm);
   return whole;
 }
 
-/// Of a whole lattice; collective: of one whose parts the ranks have. Different lattices have different ones.
+/// Returns a hash of a whole lattice. The overload for distributed lattices is collective.
 inline std::uint64_t fingerprint(std::span<const Spin> whole) {
   std::uint64_t sum = 0;
   for (std::size_t site = 0; site < whole.size(); ++site)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an item costs a rank that sends one and receives one, in a scheme: for the line that says when it pays.
+// Measures the cost of an item for a rank that sends one and receives one, from which the report computes
+// when a scheme pays off.
 #pragma once
 
 #include <numeric>
@@ -9,7 +10,7 @@
 
 namespace nuice::wolff {
 
-/// Sends that many items to every neighbour in each of two levels, and adds up what comes.
+/// Sends this many items to every neighbour in each of two levels, and adds up the items that come.
 struct Flood {
   using Item = std::uint64_t;
   static constexpr bool ordered = false;
@@ -37,7 +38,7 @@ struct Flood {
   irregular::Vote vote() const { return {levels_left == 0, false}; }
 };
 
-/// Collective. Seconds, the median over some repetitions of this rank's.
+/// Collective. Returns this rank's median seconds per item over several repetitions.
 inline double item_seconds(MPI_Comm comm, const irregular::SchemeOptions& options,
                            const std::vector<Rank>& neighbours) {
   constexpr int reps = 5;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One rank's part of a periodic N x N Ising lattice, and the inner loop of all programs here: the sites that a batch of
-// cluster sites brings in.
+// One rank's part of a periodic N x N Ising lattice, and the inner loop of all programs here, which finds the
+// sites that a batch of cluster sites adds.
 //
-// Columns lie back to back, a byte for a site, with empty cells (0: of neither spin, so never brought in)
-// before and behind each column and between stripes. A site whose neighbour lies elsewhere (another stripe, the other end
-// of its column) has a mark; the loop sees to it after the others. So there is no division, no look at owners and
-// no unpredictable branch for a site that is not on an edge.
+// Columns are stored back to back, one byte per site. Empty cells (0: neither spin, so never added) lie
+// before and after each column and between stripes. A site whose neighbour is elsewhere (in another stripe,
+// or at the other end of its column) has a mark, and the loop handles it after the others. So a site that is
+// not at an edge needs no division, no test of owners and no unpredictable branch.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +27,8 @@ using Spin = std::uint8_t;  ///< 1 or 2.
 
 inline constexpr std::int64_t max_size = 32768;
 
-/// Room for a column and the empty cell before it, in whole lines of the cache, and such that the same row of many
-/// neighbouring columns falls into different sets of it.
+/// Returns the stride of columns: room for a column and the empty cell before it, in whole cache lines. The
+/// same row of many adjacent columns falls into different sets of the cache.
 inline std::int64_t padded(std::int64_t size) {
   constexpr std::int64_t line = 64;
   constexpr std::int64_t page = 4096;
@@ -42,14 +42,15 @@ inline std::int64_t unequal(const Spin* a, const Spin* b, std::int64_t n) {
   return sum;
 }
 
-/// Position in an ascending list that holds it.
+/// Returns the position of a rank in an ascending list that contains it.
 inline std::size_t slot_of(std::span<const Rank> neighbours, Rank rank) {
   return static_cast<std::size_t>(std::ranges::find(neighbours, rank) - neighbours.begin());
 }
 
 class Lattice {
  public:
-  /// Throws Error invalid_argument for more than max_size columns. neighbours: slots of remote sites refer to it.
+  /// Builds the part. Throws Error invalid_argument for more than max_size columns. neighbours: the slots of
+  /// remote sites refer to this list.
   Lattice(const irregular::Stripes& stripes, Rank rank, std::span<const Rank> neighbours)
       : size_(stripes.columns()), stride_(padded(size_)), local_of_(static_cast<std::size_t>(size_), -1) {
     if (size_ > max_size) kit::refuse("a lattice of size {}; at most {}", size_, max_size);
@@ -57,7 +58,7 @@ class Lattice {
     reciprocal_ = ((std::uint64_t{1} << shift_) + static_cast<std::uint64_t>(stride_) - 1) /
                   static_cast<std::uint64_t>(stride_);
 
-    // Where every rank has every column: all ranks lay out alike.
+    // Computes where every rank stores every column; all ranks use the same layout.
     const auto num_columns = static_cast<std::size_t>(size_);
     std::vector<std::int64_t> memory(num_columns);
     std::vector<std::int64_t> used(static_cast<std::size_t>(stripes.num_ranks()), 0);
@@ -90,10 +91,11 @@ class Lattice {
 
   std::int64_t size() const { return size_; }
   std::int64_t num_sites() const { return static_cast<std::int64_t>(column_of_.size()) * size_; }
-  /// Global numbers of this rank's columns, ascending.
+  /// Returns the global numbers of this rank's columns, ascending.
   std::span<const std::int64_t> columns() const { return column_of_; }
 
-  /// Takes this rank's columns from, or puts them into, the whole lattice: spin of site column * N + row.
+  /// Copies this rank's columns from the whole lattice; store() copies them into it. Site column * N + row
+  /// has the spin at that index.
   void load(std::span<const Spin> whole) {
     for (std::size_t k = 0; k < column_of_.size(); ++k)
       for (std::int64_t row = 0; row < size_; ++row) {
@@ -110,7 +112,7 @@ class Lattice {
             cells_[index(memory_of_[k], row)] & both;
   }
 
-  /// The site's word if it is this rank's. 0 otherwise.
+  /// Returns the site's word if the site is this rank's, otherwise 0.
   Word word_of(std::uint64_t site) const {
     const auto column = static_cast<std::int64_t>(site) / size_;
     const std::int64_t k = local_of_[static_cast<std::size_t>(column)];
@@ -121,7 +123,7 @@ class Lattice {
 
   Spin spin(Word word) const { return cells_[static_cast<std::uint32_t>(word)] & both; }
 
-  /// If the site has spin s: flips it and puts it on top.
+  /// Flips the site and pushes it if it has spin s.
   [[gnu::always_inline]] Word* try_site(Word word, Spin s, Word* top) {
     Spin& cell = cells_[static_cast<std::uint32_t>(word)];
     const bool joins = (cell & s) != 0;
@@ -130,7 +132,7 @@ class Lattice {
     return top + static_cast<int>(joins);
   }
 
-  /// The same for many, each with what `clear` removes.
+  /// Does the same for many words, after removing the bits `clear` from each.
   [[gnu::always_inline]] Word* try_sites(std::span<const Word> words, Word clear, Spin s, Word* top) {
     Spin* const cells = cells_.data();
     for (const Word word : words) {
@@ -144,14 +146,15 @@ class Lattice {
     return top;
   }
 
-  /// Tries the bonds of words[0 .. n), n <= batch, sites of the cluster that are flipped already. Neighbours of spin s
-  /// with a number below the threshold are flipped and put on top of the stack (which must have room for four words a
-  /// site); those of other ranks go to emit(slot, word there). Returns the new top. words may lie on that stack.
+  /// Tries the bonds of words[0 .. n), n <= batch, which are cluster sites that are flipped already.
+  /// Neighbours of spin s with a number below the threshold are flipped and pushed; the stack must have room
+  /// for four words per site. For neighbours on other ranks it calls emit(slot, word there). Returns the new
+  /// top. words may lie on that stack.
   template <typename Emit>
   Word* expand(const Word* words, int n, Spin s, const Numbers& numbers, std::uint64_t threshold, Word* top,
                Emit&& emit);
 
-  /// Of this rank's sites.
+  /// Returns the magnetisation of this rank's sites.
   std::int64_t magnetisation() const {
     std::int64_t ones = 0;
     for (const std::int64_t column : column_of_)
@@ -159,8 +162,8 @@ class Lattice {
     return 2 * ones - num_sites();
   }
 
-  /// Bonds between equal spins less those between different ones, of this rank's sites with the sites below and to the
-  /// right, the latter only if they are this rank's too.
+  /// Returns the bonds between equal spins minus those between different spins: of this rank's sites with the
+  /// sites below, and with the sites to the right that are this rank's too.
   std::int64_t bonds() const {
     std::int64_t different = 0;
     std::int64_t all = 0;
@@ -176,12 +179,12 @@ class Lattice {
     return all - 2 * different;
   }
 
-  /// The rest: those of a column with the one to its right.
+  /// Returns the bonds of a column with another rank's column to its right.
   std::int64_t bonds_with(std::int64_t column, std::span<const Spin> beyond) const {
     return size_ - 2 * unequal(cells_of(column).data(), beyond.data(), size_);
   }
 
-  /// Of a column; the marks of edges are in the higher bits.
+  /// Returns the cells of a column. The marks of edges are in the higher bits.
   std::span<const Spin> cells_of(std::int64_t column) const {
     const std::int64_t k = local_of_[static_cast<std::size_t>(column)];
     return {&cells_[index(memory_of_[static_cast<std::size_t>(k)], 0)], static_cast<std::size_t>(size_)};
@@ -194,7 +197,7 @@ class Lattice {
   static constexpr std::size_t own = SIZE_MAX;
   static constexpr Word one_row = (Word{1} << 32) | 1;
 
-  /// The column next to an outer column of a stripe: where its row 0 is.
+  /// The column next to an outer column of a stripe, by the position of its row 0.
   struct Beside {
     std::size_t slot = own;
     Word first = 0;
@@ -210,7 +213,7 @@ class Lattice {
     return static_cast<std::uint32_t>((cell * reciprocal_) >> shift_);
   }
 
-  // A column is a stripe's first where the cell to its left is not its left neighbour.
+  // Marks edges. A column is a stripe's first if the cell to its left is not its left neighbour.
   void mark() {
     for (std::size_t k = 0; k < column_of_.size(); ++k) {
       const std::int64_t m = memory_of_[k];
@@ -232,8 +235,8 @@ class Lattice {
   std::uint64_t reciprocal_;  // of stride_, exact for all cells
   unsigned shift_;
   std::vector<std::int64_t> column_of_;  // by local column
-  std::vector<std::int64_t> memory_of_;  // by local column: its place among columns and empty ones
-  std::vector<std::int64_t> local_of_;   // by global column: -1 for those of others
+  std::vector<std::int64_t> memory_of_;  // by local column: its position among columns and empty columns
+  std::vector<std::int64_t> local_of_;   // by global column: -1 for other ranks' columns
   std::vector<Beside> left_, right_;     // by memory column
   std::vector<Spin> cells_;
 };
@@ -244,7 +247,7 @@ Word* Lattice::expand(const Word* words, int n, Spin s, const Numbers& numbers, 
   const auto column = static_cast<Word>(stride_);
   const std::array<Word, 4> step = {0 - one_row, one_row, 0 - ((static_cast<Word>(size_) << 32) + column),
                                     (static_cast<Word>(size_) << 32) + column};
-  Word edges[batch];  // position in the batch above, cell below
+  Word edges[batch];  // upper half: position in the batch; lower half: cell
   int num_edges = 0;
   Spin* const cells = cells_.data();
   std::array<Word, batch> from;

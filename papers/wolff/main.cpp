@@ -27,14 +27,14 @@ namespace {
 constexpr double thermalising_sweeps = 10;
 constexpr double sweeps_between_samples = 0.25;
 
-/// A lattice, and the number of the cluster that comes next.
+/// A lattice, and the number of the next cluster.
 struct State {
   std::vector<Spin> spins;
   std::uint64_t cluster = 0;
   double mean_cluster = 0;  // while thermalising
 };
 
-/// What clusters [first, first + clusters) do to a state.
+/// The effect of clusters [first, first + clusters) on a state.
 struct Outcome {
   std::int64_t flipped = 0;
   std::uint64_t fingerprint = 0;
@@ -76,7 +76,7 @@ class Program {
     std::ranges::move(findings, std::back_inserter(report_.findings));
   }
 
-  // From all spins equal, by rank 0 alone; every rank gets the result.
+  // Thermalises from equal spins on rank 0; every rank gets the result.
   void thermalise() {
     start_.spins.assign(static_cast<std::size_t>(num_sites()), 1);
     mpi::on_rank_0(MPI_COMM_WORLD, [&] {
@@ -94,7 +94,7 @@ class Program {
     MPI_Bcast(&start_.mean_cluster, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   }
 
-  // Energy, magnetisation and clusters, by the last case on all ranks.
+  // Samples energy, magnetisation and clusters with the last case on all ranks.
   void sample() {
     const Case& way = cases_.back();
     const irregular::Stripes stripes = this->stripes(way.width);
@@ -132,7 +132,7 @@ class Program {
     });
   }
 
-  // The sequential program, on this rank.
+  // Runs the sequential program on this rank.
   Outcome alone(std::uint64_t clusters, bool warm) {
     Lattice lattice(irregular::Stripes(options_.size, options_.size, 1), 0, {});
     Sequential sequential(lattice, bonds_);
@@ -151,7 +151,7 @@ class Program {
     return outcome;
   }
 
-  // One case on the ranks of comm. result: what to fill in addition to the time; may be null.
+  // Runs one case on the ranks of comm. result: filled in addition to the time; may be null.
   Outcome together(MPI_Comm comm, const Case& way, const irregular::Stripes& stripes, Result* result) {
     Outcome outcome;
     with_engine(comm, way.way, stripes, bonds_, [&](Engine& engine) {
@@ -183,7 +183,7 @@ class Program {
       const auto slot = std::ranges::find(engine.neighbours(), (rank + distance + num_ranks) % num_ranks);
       if (slot == engine.neighbours().end()) return 0.0;
       const auto i = static_cast<std::size_t>(slot - engine.neighbours().begin());
-      // Of two ranks each is before and after the other.
+      // With two ranks, the other rank is both before and after this one.
       return static_cast<double>(after.items[i] - before.items[i]) / cycles / (num_ranks == 2 ? 2 : 1);
     };
     std::array<double, 4> largest = {to(-1), to(1),
@@ -198,7 +198,8 @@ class Program {
     result.transport = engine.transport();
   }
 
-  // Everything once in each repetition, so that noise hits all alike; one rank of the same code for every way once.
+  // Times all cases once per repetition, so that noise affects all alike. Each case also runs once on one
+  // rank.
   void time_all() {
     const auto clusters = static_cast<std::uint64_t>(options_.clusters);
     std::vector<double> sequential;
@@ -262,13 +263,13 @@ class Program {
     }
   }
 
-  // A line of digits for each row: 1 for spin up, and 2 more if the site was in the last cluster.
+  // Prints a line of digits per row: 1 for spin up, plus 2 if the site was in the last cluster.
   void draw() {
     mpi::on_rank_0(MPI_COMM_WORLD, [&] {
       Lattice lattice(irregular::Stripes(options_.size, options_.size, 1), 0, {});
       Sequential sequential(lattice, bonds_);
       lattice.load(start_.spins);
-      std::uint64_t cluster = start_.cluster;  // one that can be seen
+      std::uint64_t cluster = start_.cluster;  // a cluster that is large enough to be seen
       std::vector<Spin> before = start_.spins;
       std::vector<Spin> after = before;
       const double large = std::min(0.1 * num_sites(), start_.mean_cluster);
@@ -288,7 +289,7 @@ class Program {
     });
   }
 
-  // Only rank 0 has the findings; all exit alike.
+  // Only rank 0 has the findings, but all ranks exit with the same code.
   void share_verdict() {
     int right = report_.right() ? 1 : 0;
     MPI_Bcast(&right, 1, MPI_INT, 0, MPI_COMM_WORLD);

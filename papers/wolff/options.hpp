@@ -27,7 +27,7 @@ struct Options : irregular::CommonOptions {
   std::string picture;
 };
 
-/// A way and a width.
+/// A method and a width.
 struct Case {
   Way way;
   std::int64_t width;
@@ -76,7 +76,8 @@ inline void add_options(kit::App& app, Options& options) {
   kit::add(app, "--picture", options.picture, "write the last lattice and cluster here, for nuice apps plot");
 }
 
-/// Schemes x ends of cycles (where the scheme has a choice) x widths. Throws Error invalid_argument.
+/// Returns all combinations of schemes, kinds of synchronisation (if the scheme has a choice) and widths.
+/// Throws Error invalid_argument.
 inline std::vector<Case> interpret(Options& options, int num_ranks) {
   if (options.size < num_ranks)
     kit::refuse("--size {}: fewer columns than the {} ranks", options.size, num_ranks);

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-// On x86 the widest vectors of the machine that runs the program, if the toolchain can choose at load time. Not under
-// sanitizers, whose start-up comes after that choice.
+// On x86 the code uses the widest vectors of the running machine, if the toolchain can choose at load time.
+// Sanitizers start after that choice, so it is off with them.
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define NUICE_WIDEST_VECTORS __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
@@ -17,7 +17,7 @@
 namespace nuice::wolff {
 namespace {
 
-// A constant length, so that whole vectors are all there is.
+// The length is constant, so that the loop consists of whole vectors.
 template <int n>
 [[gnu::always_inline]] inline void make(const Word* words, std::uint64_t cluster, std::uint64_t seed,
                                         Numbers& numbers) {

@@ -17,13 +17,13 @@
 
 namespace nuice::wolff {
 
-/// A test against what is known.
+/// A test against a known value.
 struct Finding {
   std::string what;
   double value = 0;
   double error = 0;
   double expected = 0;
-  double pull = 0;  ///< In standard errors.
+  double pull = 0;  ///< The difference in standard errors.
   bool right() const { return std::abs(pull) <= 4; }
 };
 
@@ -35,22 +35,22 @@ struct Physics {
   Estimate cluster;        ///< Mean size.
 };
 
-/// One way at one width.
+/// The result of one method at one width.
 struct Result {
   std::string scheme;
-  std::string sync;  ///< Empty where there is no choice.
+  std::string sync;  ///< Empty if the scheme has no choice.
   std::int64_t width = 0;
   std::int64_t delta = 0;
   std::int64_t grain = 0;
   std::string transport;
-  bool same = true;          ///< Spins and sizes of clusters are those of the sequential program.
-  double seconds = 0;        ///< For a cluster: median over the repetitions of the maximum over the ranks.
-  double alone_seconds = 0;  ///< The same code on one rank; 0 where not measured.
+  bool same = true;          ///< Spins and cluster sizes equal the sequential program's.
+  double seconds = 0;        ///< Per cluster: the median over the repetitions of the maximum over the ranks.
+  double alone_seconds = 0;  ///< Seconds per cluster of the same code on one rank; 0 if not measured.
   double cycles = 0;         ///< For a cluster.
   double checks = 0;
-  double items_left = 0;   ///< In a cycle, to the rank before, the largest of all ranks (002 fig. 35).
-  double items_right = 0;  ///< To the rank after.
-  double messages = 0;     ///< In a cycle, in both directions.
+  double items_left = 0;  ///< Items per cycle to the previous rank, the maximum over the ranks (002 fig. 35).
+  double items_right = 0;  ///< Items per cycle to the next rank.
+  double messages = 0;     ///< Per cycle, in both directions.
 };
 
 struct Report {
@@ -58,15 +58,15 @@ struct Report {
   double beta = 0;
   int num_ranks = 1;
   std::int64_t clusters = 0;
-  double mean_cluster = 0;        ///< Of the clusters that were timed.
+  double mean_cluster = 0;        ///< The mean size of the timed clusters.
   double sequential_seconds = 0;  ///< For a cluster.
   std::optional<Physics> physics;
   std::vector<Finding> findings;
   std::vector<Result> results;
-  /// Seconds that an item costs sender and receiver together, by scheme; empty on one rank.
+  /// The seconds that an item costs sender and receiver together, by scheme; empty on one rank.
   std::vector<std::pair<std::string, double>> item_costs;
 
-  /// 002 s.6: T/S N^2, milliseconds.
+  /// Returns T/S N^2 of 002 s.6 in milliseconds.
   double scale_ms(double seconds_per_cluster) const {
     return 1e3 * seconds_per_cluster / mean_cluster * static_cast<double>(size) * static_cast<double>(size);
   }
@@ -105,8 +105,9 @@ inline std::string findings_text(const Report& report) {
   return table.text() + "\n";
 }
 
-/// Widths from which sending pays: with the sequential time of a flip t and that of an item c, P ranks flip a site in
-/// (t + 2 p c / w) / P, as 2 p / w of its bonds lead to another rank. Below 1: at any width. Empty on one rank.
+/// Returns the width from which P ranks are faster than one. With t the sequential time of a flip and c the
+/// time of an item, P ranks flip a site in (t + 2 p c / w) / P, as 2 p / w of its bonds lead to another rank.
+/// Below 1: any width will do.
 inline double width_that_pays(const Report& report, double item_seconds) {
   const double flip = report.sequential_seconds / report.mean_cluster;
   return -2 * std::expm1(-2 * report.beta) * item_seconds / (flip * (report.num_ranks - 1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of the sequential program on lattices whose properties are known exactly.
+// Tests the sequential program on lattices whose properties are known exactly.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,8 @@ namespace nuice::wolff {
 
 inline constexpr int thermalising = 1000;
 
-/// Energies and magnetisations of 4 x 4 lattices, far enough apart to be independent, against all 65536 states.
+/// Compares energies and magnetisations of 4 x 4 lattices with all 65,536 states. The samples are far enough
+/// apart to be independent.
 inline Finding test_4x4(double beta, std::uint64_t seed) {
   constexpr int samples = 20000;
   constexpr double sites_between = 160;
@@ -48,7 +49,7 @@ inline Finding test_8x8(std::uint64_t seed) {
           pull(size, mean_cluster_8x8)};
 }
 
-/// Of rank 0 alone.
+/// Runs the tests; only on rank 0.
 inline std::vector<Finding> test_small_lattices(double beta, std::uint64_t seed) {
   return {test_4x4(beta, seed), test_8x8(seed)};
 }

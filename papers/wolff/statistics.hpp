@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Means of correlated samples with their errors, and what is known exactly of small or finite lattices.
+// Means of correlated samples with their errors, and exact values for small or finite lattices.
 #pragma once
 
 #include <array>
@@ -16,16 +16,18 @@ namespace nuice::wolff {
 
 struct Estimate {
   double mean = 0;
-  double error = 0;            ///< Standard error, autocorrelation included.
-  double autocorrelation = 0;  ///< Integrated time, in samples; 0.5 for independent ones.
+  double error = 0;            ///< The standard error, including autocorrelation.
+  double autocorrelation = 0;  ///< The integrated time in samples; 0.5 for independent samples.
 };
 
-/// Exact on 8 x 8 at beta_c (transfer matrix); elsewhere only what enumerate_4x4 gives.
+/// The exact mean cluster of an 8 x 8 lattice at beta_c (transfer matrix). Other lattices have only the
+/// values of enumerate_4x4.
 inline constexpr double mean_cluster_8x8 = 41.4023407996;
 
 using Real = long double;
 
-/// ln of the product over r of 2 cosh(n g / 2), or 2 sinh, g = gamma of 2 r + odd; and the sign.
+/// The logarithm of the product over r of 2 cosh(n g / 2), or 2 sinh, where g = gamma of 2 r + odd; and the
+/// product's sign.
 struct LogProduct {
   Real log = 0;
   int sign = 1;
@@ -72,8 +74,8 @@ inline double covariance(std::span<const double> samples, double mean, std::size
   return sum / static_cast<double>(samples.size() - lag);
 }
 
-/// tau = 1/2 + sum of the normalised autocorrelations up to the first window >= 6 tau (Sokal); error^2 = 2 tau var / n.
-/// O(n tau).
+/// Returns mean, error and autocorrelation time: tau = 1/2 + the sum of the normalised autocorrelations up to
+/// the first window >= 6 tau (Sokal), and error^2 = 2 tau var / n. O(n tau).
 inline Estimate estimate(std::span<const double> samples) {
   if (samples.empty()) return {};
   Estimate result{mean_of(samples), 0, 0.5};
@@ -88,18 +90,18 @@ inline Estimate estimate(std::span<const double> samples) {
   return result;
 }
 
-/// (mean - exact) / error; 0 if both agree to rounding.
+/// Returns (mean - exact) / error; 0 if both agree to rounding.
 inline double pull(const Estimate& estimate, double exact) {
   const double difference = estimate.mean - exact;
   if (std::abs(difference) <= 1e-12 * std::abs(exact)) return 0;
   return difference / estimate.error;
 }
 
-/// ln(1 + sqrt 2) / 2.
+/// Returns the critical beta, ln(1 + sqrt 2) / 2.
 inline double critical_beta() { return std::log1p(std::numbers::sqrt2) / 2; }
 
-/// Energy per site of the periodic n x n lattice with coupling 1: Kaufman's partition function (Phys. Rev. 76, 1949),
-/// differentiated numerically; good to about 1e-9. O(n).
+/// Returns the energy per site of the periodic n x n lattice with coupling 1. Kaufman's partition function
+/// (Phys. Rev. 76, 1949) is differentiated numerically, with an error of about 1e-9. O(n).
 inline double exact_energy(std::int64_t n, double beta) {
   if (beta == 0) return 0;
   const Real step = 1e-6L * (1 + static_cast<Real>(beta));
@@ -107,7 +109,7 @@ inline double exact_energy(std::int64_t n, double beta) {
   return static_cast<double>(-slope / (static_cast<Real>(n) * static_cast<Real>(n)));
 }
 
-/// Probability of each (bond sum, |M|) of the 4 x 4 lattice, by its 65536 states.
+/// Returns the probability of each (bond sum, |M|) of the 4 x 4 lattice from its 65,536 states.
 inline std::map<std::pair<int, int>, double> enumerate_4x4(double beta) {
   std::map<std::pair<int, int>, double> weights;
   double all = 0;
@@ -130,8 +132,8 @@ inline std::map<std::pair<int, int>, double> enumerate_4x4(double beta) {
   return weights;
 }
 
-/// How far a histogram is from expected probabilities, in standard deviations (chi squared by Wilson and Hilferty's cube
-/// root). Classes with fewer than 5 expected are put together.
+/// Returns the distance of a histogram from expected probabilities in standard deviations (chi squared by
+/// Wilson and Hilferty's cube root). Classes with fewer than 5 expected samples are merged.
 inline double chi_squared_pull(const std::map<std::pair<int, int>, std::int64_t>& counts,
                                const std::map<std::pair<int, int>, double>& probabilities) {
   double samples = 0;

@@ -9,13 +9,16 @@
 namespace nuice::flow {
 namespace {
 
-// Long enough to cost little with hundreds of connections, short enough to be several looks in the shortest timeout of TCP (200 ms).
+// The time between two looks. It is long enough to cost little with hundreds of connections, and short enough
+// for several looks during TCP's shortest timeout (200 ms).
 constexpr double look_every_s = 0.004;
-// A connection that received nothing for so long is idle, as is a port. Longer than a time slice of the processor (3 to 4 ms), after
-// which a process that was preempted reads again; shorter than a delayed acknowledgement (40 ms).
+// A connection or port that received nothing for this time is idle. It is longer than a time slice of the
+// processor (3 to 4 ms), after which a preempted process reads again, and shorter than a delayed
+// acknowledgement (40 ms).
 constexpr double idle_after_s = 0.02;
 
-// Reports of closed connections that are kept, for programs that open one after the other.
+// The number of closed connections whose counts are kept for the report. A program may open many connections
+// one after the other.
 constexpr std::size_t most_closed = 4096;
 
 constexpr int bits_of_word = 64;
@@ -30,7 +33,7 @@ Governor::Governor() : table_(most_descriptors), woken_(most_descriptors / bits_
 
 void Governor::opened(int descriptor, bool began_small) {
   if (descriptor < 0 || descriptor >= most_descriptors || is_stopped_) return;
-  closed(descriptor);  // under this number, without close() having been seen
+  closed(descriptor);  // a connection with this number whose close() was not seen
   const std::string address = port_of_connection(descriptor);
   if (address.empty()) return;
   const std::scoped_lock lock(mutex_);
@@ -54,14 +57,15 @@ void Governor::closed(int descriptor) {
   if (found != connections_.end()) drop(static_cast<std::size_t>(found - connections_.begin()));
 }
 
-/// Else the number is another socket's or file's: the connection was closed in a way that was not seen.
+/// False if the connection was closed by a call that was not seen; its descriptor may then belong to another
+/// socket or file.
 bool Governor::is_still_there(const Connection& connection) {
   return cookie_of(connection.descriptor) == connection.cookie;
 }
 
 void Governor::duplicated(int from, int to) {
   if (from == to) return;
-  closed(to);  // dup2() closes what had this number
+  closed(to);  // dup2() closes the file that had this number
   if (std::min(from, to) < 0 || std::max(from, to) >= most_descriptors || is_stopped_) return;
   const std::scoped_lock lock(mutex_);
   const Connection* const known = table_[from].load(std::memory_order_relaxed);
@@ -85,14 +89,15 @@ void Governor::drop(std::size_t index) {
   connections_.erase(connections_.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
-/// After its bytes were counted.
+/// Call it after bytes_read has been increased, so that the look that it causes sees the new bytes.
 void Governor::wake(Connection& connection) {
   if (connection.is_awake.load() || connection.is_awake.exchange(true)) return;
   const int descriptor = connection.descriptor;
   woken_[descriptor / bits_of_word].fetch_or(std::uint64_t{1} << (descriptor % bits_of_word));
 }
 
-/// Of those closed meanwhile, and of others under their numbers, nothing is lost: they wake when something comes.
+/// Connections that were closed meanwhile need no care. New connections under their descriptors wake when
+/// data come.
 void Governor::gather_awake() {
   for (std::size_t word = 0; word < woken_.size(); ++word) {
     if (woken_[word].load(std::memory_order_relaxed) == 0) continue;
@@ -129,7 +134,7 @@ bool Governor::look() {
   return bytes_of_look_ < full_bytes_of_look_ / 2;
 }
 
-/// Under the lock.
+/// Call it with the mutex locked.
 void Governor::look_at_all(double now_s) {
   next_look_s_.store(now_s + look_every_s, std::memory_order_relaxed);
   if (is_stopped_) return;
@@ -139,7 +144,8 @@ void Governor::look_at_all(double now_s) {
   std::erase_if(awake_, [&](Connection* one) {
     if (look_at(*one, now_s)) return false;
     one->is_awake = false;
-    const bool has_received = one->bytes_read != one->bytes_seen;  // meanwhile; then it wakes itself, or here
+    // After a read since look_at() the reader wakes the connection, or the next line does.
+    const bool has_received = one->bytes_read != one->bytes_seen;
     one->is_listed = has_received && !one->is_awake.exchange(true);
     return !one->is_listed;
   });
@@ -151,7 +157,8 @@ void Governor::look_at_all(double now_s) {
     for (Connection* const connection : awake_) apply(*connection, now_s);
 }
 
-/// All processes of the host feed their windows with the same counts, so these windows are about the same. True: shares have changed.
+/// Returns whether the senders' shares have changed. All processes of the host feed their windows with the
+/// same counts, so their windows are nearly equal.
 bool Governor::judge(Port& port, double now_s) {
   const SharedPort::Counts before =
       std::exchange(port.all, port.host.exchange(port.own, now_s, idle_after_s));
@@ -175,7 +182,7 @@ bool Governor::judge(Port& port, double now_s) {
   return bytes_before != port.divided_bytes || number_before != port.divided_by;
 }
 
-/// True: it has received something lately.
+/// Returns whether the connection has received data recently.
 bool Governor::look_at(Connection& connection, double now_s) {
   Port& port = ports_[connection.port];
   const std::int64_t read = connection.bytes_read.load(std::memory_order_relaxed);
@@ -195,7 +202,7 @@ bool Governor::look_at(Connection& connection, double now_s) {
   bytes_of_look_ += bytes;
   full_bytes_of_look_ += segments * counts->segment_bytes;
   port.own.segments += segments;
-  if (connection.counts.bytes >= first_window_bytes)  // before: not due to the window that is set
+  if (connection.counts.bytes >= first_window_bytes)  // earlier losses are not due to the window that is set
     port.own.lost_segments += counts->out_of_order - connection.counts.out_of_order;
   port.segment_bytes = counts->segment_bytes;
   if (counts->round_trip_s > 0 && (port.round_trip_s == 0 || counts->round_trip_s < port.round_trip_s))
@@ -204,7 +211,8 @@ bool Governor::look_at(Connection& connection, double now_s) {
   return true;
 }
 
-/// Of connections that receive, at every look: the kernel replaces the window now and then (socket.hpp). Idle ones have two packets.
+/// Sets the windows of receiving connections at every look, because the kernel sometimes replaces them
+/// (socket.hpp). Windows of idle connections are set when shares change.
 void Governor::apply(Connection& connection, double now_s) {
   if (connection.began_small) restore_buffer(connection.descriptor);
   connection.began_small = false;
@@ -221,7 +229,7 @@ void Governor::apply(Connection& connection, double now_s) {
   port.share_bytes = share;
   if (!receives && share == connection.share_bytes) return;
   connection.share_bytes = share;
-  if (!receives && !is_still_there(connection)) return;  // else look_at() has found it
+  if (!receives && !is_still_there(connection)) return;  // look_at() has checked the others
   limit_window(connection.descriptor, share, connection.counts.bytes, connection.buffer);
 }
 
@@ -231,7 +239,7 @@ int Governor::port_of(const std::string& address) {
   if (found != ports_.end()) return static_cast<int>(found - ports_.begin());
   Port& port = ports_.emplace_back(address);
   port.limited_since_s = steady_s();
-  port.all = port.host.exchange({}, port.limited_since_s, idle_after_s);  // what others have received so far
+  port.all = port.host.exchange({}, port.limited_since_s, idle_after_s);  // counts of other processes so far
   return static_cast<int>(ports_.size()) - 1;
 }
 

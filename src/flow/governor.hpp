@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sets the windows of this process's TCP connections: it is told which connections there are and what was read from them, looks
-// every few milliseconds at what the kernel counts, asks the Window of each port and divides it among the connections that are active.
+// Sets the windows of this process's TCP connections. Callers report each connection and each read. Every few
+// milliseconds the governor reads the kernel's counters, asks the Window of each port for its size, and
+// divides it among the active connections of that port.
 //
-// Any thread may call any function at any time. arrived(), which stands in the path of every read, takes no lock unless it is time to
-// look, and then only if no other thread is looking. Cost: one look takes about a microsecond for each connection that received, and
-// nothing for idle ones.
+// Any thread may call any function at any time. arrived(), which runs in every read, takes no lock unless a
+// look is due, and then only if no other thread is looking. Cost: a look takes about a microsecond per
+// connection that received data, and nothing for idle connections.
 #pragma once
 
 #include <algorithm>
@@ -22,42 +23,44 @@
 
 namespace nuice::flow {
 
-/// What a port has come to, for reports.
+/// The state of a port, for reports.
 struct PortState {
-  std::string address;  // of this end
+  std::string address;  // this host's
   int num_connections = 0;
   int num_active = 0;
   std::int64_t window_bytes = Window::unlimited;
   std::int64_t share_bytes = Window::unlimited;
   std::int64_t segments = 0;       // received since the connections were made
-  std::int64_t lost_segments = 0;  // of these: out of order
+  std::int64_t lost_segments = 0;  // segments that came out of order
   double seconds_limited = 0;
 };
 
 class Governor {
  public:
-  static constexpr int most_descriptors = 65536;  // above: left alone
+  static constexpr int most_descriptors = 65536;  // larger descriptors are not governed
 
   Governor();
 
-  /// A connection to another host begins; does nothing for others, and for descriptors above most_descriptors. began_small: as
-  /// begin_small() said of it or of the socket that listens.
+  /// Reports a new connection. Does nothing if its peer is on this host or the descriptor is above
+  /// most_descriptors. began_small: the result of begin_small() for this socket or for the socket that
+  /// listened.
   void opened(int descriptor, bool began_small);
-  /// Before close().
+  /// Reports that close() of this descriptor follows.
   void closed(int descriptor);
-  /// After dup2() and the like: a connection has another number too, which may be read from now on.
+  /// Reports that `to` is now another descriptor of the same connection, as after dup2().
   void duplicated(int from, int to);
-  /// This number of bytes was read.
+  /// Reports that this number of bytes was read.
   void arrived(int descriptor, std::int64_t bytes) {
     if (descriptor < 0 || descriptor >= most_descriptors || bytes <= 0) return;
     Connection* const connection = table_[descriptor].load(std::memory_order_acquire);
     if (connection != nullptr) note(*connection, bytes);
   }
-  /// For programs whose reads are not seen: something has come. Counts at the next look().
+  /// Reports that data have come, for callers that do not see the program's reads. The next look() counts
+  /// them.
   void received(int descriptor);
-  /// Looks now. Whether most of what came since the last look were small packets, which flood no port.
+  /// Looks now. Returns whether most packets since the last look were small: such traffic floods no port.
   bool look();
-  /// Frees all windows and leaves the processes that share ports. Nothing is governed from now on.
+  /// Frees all windows and leaves the group of processes that share ports. Later calls do nothing.
   void stop();
 
   std::vector<PortState> ports();
@@ -69,12 +72,12 @@ class Governor {
     int port = 0;
     std::atomic<std::int64_t> bytes_read{0};
     std::atomic<bool> is_awake{false};
-    bool is_listed = false;  // in awake_
+    bool is_listed = false;  // is in awake_
     bool began_small = false;
     Buffer buffer = Buffer::tuned;
     SocketCounts counts;          // at the last look
-    std::int64_t bytes_seen = 0;  // of bytes_read
-    double last_s = 0;            // when bytes were last seen
+    std::int64_t bytes_seen = 0;  // bytes_read at the last look
+    double last_s = 0;            // time of the last look that found full packets
     std::int64_t share_bytes = Window::unlimited;
   };
   struct Port {
@@ -84,14 +87,14 @@ class Governor {
     MostSenders senders;
     SharedPort host;
     SharedPort::Counts own;
-    SharedPort::Counts all;  // of the host's processes
+    SharedPort::Counts all;  // sum over the host's processes
     double round_trip_s = 0;
-    double last_s = 0;  // of the last look that found segments
+    double last_s = 0;  // time of the last look that found segments
     double limited_since_s = 0;
     std::int64_t share_bytes = Window::unlimited;
     std::int64_t segment_bytes = 0;
-    std::int64_t divided_bytes = 0;  // at the last look: the window, and among how many
-    int divided_by = 0;
+    std::int64_t divided_bytes = 0;  // the window at the last look
+    int divided_by = 0;              // the number of senders that shared it
   };
 
   void note(Connection& connection, std::int64_t bytes);
@@ -106,14 +109,14 @@ class Governor {
   void drop(std::size_t index);
 
   std::vector<std::atomic<Connection*>> table_;
-  std::vector<std::atomic<std::uint64_t>> woken_;  // a bit for each descriptor
-  std::mutex mutex_;                               // of all below
+  std::vector<std::atomic<std::uint64_t>> woken_;  // one bit per descriptor
+  std::mutex mutex_;                               // protects the members below
   std::vector<std::unique_ptr<Connection>> connections_;
-  std::vector<Connection*> awake_;                  // that received something lately
+  std::vector<Connection*> awake_;                  // connections that received data recently
   std::deque<std::unique_ptr<Connection>> closed_;  // kept: another thread may still note a read
   std::vector<Port> ports_;
   std::int64_t bytes_of_look_ = 0;
-  std::int64_t full_bytes_of_look_ = 0;  // if all packets had been full
+  std::int64_t full_bytes_of_look_ = 0;  // the bytes of as many full packets
   std::atomic<double> next_look_s_{0};
   std::atomic<bool> is_stopped_{false};
 };

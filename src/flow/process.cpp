@@ -39,13 +39,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Duration = Clock::duration;
 
-/// As look_every_s of the governor.
+/// The time between two looks, equal to the governor's look_every_s.
 constexpr Duration look_every = std::chrono::milliseconds(4);
-/// While small packets come, which flood no port, looks become as rare as this.
+/// The longest time between two looks while small packets come, which flood no port.
 constexpr Duration longest_between_looks = std::chrono::milliseconds(32);
-/// MPI makes a connection when the first message needs it. So a search comes soon after govern_process(), then after twice as long each time.
+/// MPI makes a connection when the first message needs it. So the first search comes soon after
+/// govern_process(), and each later pause is twice as long.
 constexpr Duration first_search_after = std::chrono::milliseconds(4);
-/// A connection that is made late is found after this time.
+/// A connection that is made later is found within this time.
 constexpr Duration longest_between_searches = std::chrono::seconds(1);
 
 bool is_wanted() {
@@ -56,12 +57,12 @@ bool is_wanted() {
 
 class Watcher {
  public:
-  /// False: there is no thread to be had.
+  /// Returns false if no thread can be created.
   bool start() {
     epoll_ = epoll_create1(EPOLL_CLOEXEC);
     bell_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (epoll_ < 0 || bell_ < 0 || !add(bell_)) return false;
-    sigset_t all, before;  // signals are for the program's threads
+    sigset_t all, before;  // the program's threads handle signals
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const bool has_started = pthread_create(&thread_, nullptr, run, this) == 0;
@@ -71,7 +72,7 @@ class Watcher {
 
   void search_again() {
     const std::uint64_t once = 1;
-    if (write(bell_, &once, sizeof once) < 0) return;  // it rings already
+    if (write(bell_, &once, sizeof once) < 0) return;  // a search is requested already
   }
 
   void stop() {
@@ -100,14 +101,16 @@ class Watcher {
     }
   }
 
-  /// Until the next search; without an end once searches have become rare, as data will wake this thread.
+  /// Returns the time until the next search. Once searches have become rare there is no timeout: data wake
+  /// the thread.
   int timeout_ms() const {
     if (between_searches_ >= longest_between_searches) return -1;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_search_ - Clock::now());
     return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
   }
 
-  /// Edge-triggered: each connection that received something since the last time, once.
+  /// Takes one event for each connection that received data since the last call (edge-triggered epoll).
+  /// Returns whether there was one.
   bool take_events(int timeout) {
     bool have_received = false;
     for (int taken = events_per_call; taken == events_per_call; timeout = 0) {
@@ -137,7 +140,7 @@ class Watcher {
       const std::uint64_t cookie = cookie_of(descriptor);
       const auto known = cookies_.find(descriptor);
       if (known != cookies_.end() && known->second == cookie) continue;
-      if (known != cookies_.end()) {  // it was another connection before
+      if (known != cookies_.end()) {  // the descriptor belonged to another connection
         governor_.closed(descriptor);
         cookies_.erase(known);
       }
@@ -158,22 +161,22 @@ class Watcher {
     return epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) == 0;
   }
 
-  static constexpr int events_per_call = 256;  // those of more connections come with the next call
+  static constexpr int events_per_call = 256;  // further events come with the next call
 
   Governor governor_;
   int epoll_ = -1;
   int bell_ = -1;
   pthread_t thread_{};
   std::atomic<bool> ends_{false};
-  // of the thread
-  std::unordered_map<int, std::uint64_t> cookies_;  // of the connections that are governed
+  // the members below belong to the thread
+  std::unordered_map<int, std::uint64_t> cookies_;  // cookies of the governed connections
   Duration between_searches_ = first_search_after;
   Clock::time_point next_search_ = Clock::now();
 };
 
 std::atomic<bool> is_forked{false};
 
-/// Never destroyed, as a thread uses it until it is stopped.
+/// The Watcher is never destroyed, because its thread uses it until it is stopped.
 Watcher* start_watcher() {
   if (!is_wanted()) return nullptr;
   auto* const watcher = new Watcher;

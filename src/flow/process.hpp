@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Windows for the connections of a process that uses the library, without libnuice_flow.so being loaded before it.
+// Sets windows for the connections of a process that uses the library and did not preload libnuice_flow.so.
 //
-// A thread finds the process's connections to other hosts in /proc/self/fd, and sleeps in epoll until data come. While they come, it
-// looks every 4 ms at those that received (governor.hpp), more rarely where packets are small. It calls no MPI. Where no data come it costs nothing.
+// A thread finds the process's connections to other hosts in /proc/self/fd, and sleeps in epoll until data
+// come. While data come, it looks at the receiving connections every 4 ms (governor.hpp), or less often if
+// their packets are small. It does not call MPI. Without traffic it costs nothing.
 //
-// All connections to other hosts count: the thread cannot tell MPI's from others. A connection without busy neighbours on its port has no
-// window set.
+// All connections to other hosts are governed, because the thread cannot tell MPI's from others. If no other
+// busy connection uses its port, a connection has no window set.
 #pragma once
 
 namespace nuice::flow {
 
-/// From now on, and looks for new connections during the next second. Does nothing where NUICE_FLOW=off, where libnuice_flow.so is loaded, in a
-/// process that fork() made, and where the system is not Linux or has no more threads. Any thread may call it. Cost: a system call.
+/// Starts the thread, or makes it look for new connections during the next second. Does nothing if
+/// NUICE_FLOW=off, if libnuice_flow.so is loaded, in a process that fork() made, without Linux, or if no
+/// thread can be created. Any thread may call it. Cost: a system call.
 void govern_process();
 
-/// Whether this process has a TCP connection to another host. Cost: up to four system calls for each descriptor.
+/// Returns whether this process has a TCP connection to another host. Cost: up to four system calls per
+/// descriptor.
 bool has_connections_to_others();
 
 }  // namespace nuice::flow

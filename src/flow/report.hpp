@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the windows of this process have come to, when it ends.
+// Reports the windows of this process when it ends.
 #pragma once
 
 #include "flow/governor.hpp"
 
 namespace nuice::flow {
 
-/// With NUICE_VERBOSE=1 a line for each port on stderr; with NUICE_FLOW_REPORT=DIR a JSON file of this process there.
+/// Prints one line per port to stderr if NUICE_VERBOSE=1, and writes a JSON file for this process into DIR if
+/// NUICE_FLOW_REPORT=DIR.
 void report(Governor& governor);
 
 }  // namespace nuice::flow

@@ -14,8 +14,7 @@
 namespace nuice::flow {
 namespace {
 
-constexpr double slot_is_free_after_s =
-    10;  // many times longer than what any process takes between two looks at a busy port
+constexpr double slot_is_free_after_s = 10;  // much longer than between two looks at a busy port
 
 std::string name_of(const std::string& address) {
   struct stat network{};
@@ -23,7 +22,8 @@ std::string name_of(const std::string& address) {
   return "/nuice-port-" + std::to_string(geteuid()) + "-" + std::to_string(network.st_ino) + "-" + address;
 }
 
-/// Null if it cannot be had. Room is taken at once: memory that turns out to be missing later would end the program.
+/// Returns null on failure. The file's blocks are allocated at once: if the system ran out of memory later, a
+/// write would end the program.
 void* map_file(const std::string& name, std::size_t bytes) {
   const int file = shm_open(name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
   if (file < 0) return nullptr;
@@ -57,7 +57,7 @@ SharedPort& SharedPort::operator=(SharedPort&& other) noexcept {
 
 SharedPort::~SharedPort() { leave(); }
 
-/// The counts stay, so that no sum shrinks.
+/// The counts stay in the slot, so that no sum decreases.
 void SharedPort::leave() {
   if (slots_ == nullptr) return;
   if (own_ != nullptr && own_->owner == token_) own_->told_s = 0;
@@ -68,7 +68,8 @@ void SharedPort::leave() {
   slots_ = nullptr;
 }
 
-/// The slot of this process, or a free one that it takes, whose counts go on from where they are. Null if all are taken.
+/// Returns the slot of this process. If it has none, it takes a free slot and adds to the counts in it. Null
+/// if all slots are taken.
 SharedPort::Slot* SharedPort::own_slot(const Counts& own, double now_s) {
   if (own_ != nullptr && own_->owner.load(std::memory_order_relaxed) == token_) return own_;
   for (Slot& slot : std::span<Slot>(slots_, most_processes)) {

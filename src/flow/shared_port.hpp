@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the processes of a host that share a network port tell each other: memory that all of them map, one slot for each. A process
-// writes its own slot and reads the others', so no process waits and none is in charge; a process that dies leaves a slot that is not
-// renewed, and another may take it.
+// Lets the processes of a host that share a network port exchange counts. They map the same memory, with one
+// slot per process. A process writes its own slot and reads the others, so no process waits for another or
+// leads them. The slot of a process that dies is no longer renewed, and another process may take it.
 //
-// The memory is a file of 16 KiB in /dev/shm, for one user, network namespace and address. The last process to leave removes it; after
-// kill -9 it stays and serves the next job.
+// The memory is a file of 16 KiB in /dev/shm, separate for each user, network namespace and address. The last
+// process that leaves removes it. If processes are killed, the file stays and the next job uses it.
 #pragma once
 
 #include <atomic>
@@ -15,27 +15,28 @@ namespace nuice::flow {
 
 class SharedPort {
  public:
-  /// Of all processes, or of one. Counts only grow while a process lives.
+  /// Counts of one process, or sums over all processes. Segment counts never decrease while a process lives.
   struct Counts {
     int num_senders = 0;  // active now
     std::int64_t segments = 0;
     std::int64_t lost_segments = 0;
   };
 
-  /// Where the memory cannot be had, this process is alone.
+  /// If the memory cannot be created or mapped, this process shares nothing.
   explicit SharedPort(const std::string& address);
   ~SharedPort();
   SharedPort(SharedPort&& other) noexcept;
   SharedPort& operator=(SharedPort&& other) noexcept;
 
-  /// Tells the others, and returns the sum over all. Senders of processes that told theirs longer than active_for_s ago
-  /// do not count. now_s: of the system's monotonic clock. Segments include those of processes that are gone. Costs some 10 ns for each process.
+  /// Publishes this process's counts and returns the sum over all processes. Senders of a process that
+  /// published its counts longer than active_for_s ago are left out. Segments of processes that ended are
+  /// included. now_s: the system's monotonic clock. Cost: about 10 ns per process.
   Counts exchange(const Counts& own, double now_s, double active_for_s);
 
-  /// From now on this process is alone.
+  /// Leaves the group: exchange() returns this process's own counts from now on.
   void leave();
 
-  static constexpr int most_processes = 256;  // of a host; more are left alone
+  static constexpr int most_processes = 256;  // of a host; further processes share nothing
 
  private:
   struct alignas(64) Slot {
@@ -51,8 +52,8 @@ class SharedPort {
   std::string name_;
   Slot* slots_ = nullptr;
   Slot* own_ = nullptr;
-  std::int64_t token_ = 0;  // of this process, never 0
-  Counts base_;             // of the slot when it was taken, less those of this process then
+  std::int64_t token_ = 0;  // identifies this process; never 0
+  Counts base_;             // the slot's counts when it was taken, minus this process's then
 };
 
 }  // namespace nuice::flow

@@ -4,7 +4,7 @@
 #ifdef __linux__
 #include <arpa/inet.h>
 #include <dirent.h>
-#include <linux/tcp.h>  // netinet/tcp.h knows no packets out of order
+#include <linux/tcp.h>  // netinet/tcp.h lacks the count of packets out of order
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -36,25 +36,26 @@ constexpr int SO_COOKIE = 57;
 constexpr int TCP_RTO_MIN_US = 45;
 constexpr int TCP_DELACK_MAX_US = 46;
 #endif
-// The kernel takes two of its ticks (of 1 to 4 ms) at least. The acknowledgement's is the shorter one, by a tick, so that no packet is
-// retransmitted whose acknowledgement was only delayed.
+// The kernel waits at least two of its ticks of 1 to 4 ms. The acknowledgement's timer is shorter by a tick,
+// so that no packet is retransmitted while its acknowledgement is only delayed.
 constexpr int acknowledgement_us = 8000;
 constexpr int retransmission_us = 12000;
 
-constexpr int small_buffer_bytes = 3000;     // the kernel takes twice that: room for two packets
-constexpr int default_buffer_bytes = 65536;  // the kernel takes twice that: tcp_rmem's default
-// The unit of windows is agreed on when a connection is made, so that this fits 16 bits: 4 MiB in units of 128 bytes.
+constexpr int small_buffer_bytes = 3000;     // the kernel doubles it: room for two packets
+constexpr int default_buffer_bytes = 65536;  // the kernel doubles it: tcp_rmem's default
+// Both ends agree on the unit of windows when a connection is made: the unit with which this window fits 16
+// bits, 128 bytes for 4 MiB.
 constexpr int largest_window_bytes = 4 << 20;
 constexpr int window_unit = 128;
-constexpr int default_segment_bytes = 536;    // RFC 9293: what TCP_MAXSEG says where it was not set
-constexpr int largest_segment_bytes = 32767;  // that TCP_MAXSEG takes
+constexpr int default_segment_bytes = 536;    // RFC 9293; the value of TCP_MAXSEG before it is set
+constexpr int largest_segment_bytes = 32767;  // the limit of TCP_MAXSEG
 constexpr int ipv4_header_bytes = 20;
 constexpr int ipv6_header_bytes = 40;
 constexpr int tcp_header_bytes = 20;
 constexpr int timestamp_bytes = 12;
 constexpr std::uint32_t unknown_round_trip = 1'000'000'000;  // microseconds
 
-/// What this header and the running kernel know, else 0.
+/// Returns a field of tcp_info, or 0 if the running kernel does not fill it.
 template <auto field>
 std::int64_t known(const tcp_info& info, socklen_t length) {
   const auto end = reinterpret_cast<const char*>(&(info.*field) + 1) - reinterpret_cast<const char*>(&info);
@@ -79,7 +80,7 @@ std::optional<int> get(int descriptor, int level, int option) {
   return value;
 }
 
-/// Of one end, without its port. Empty for what has none.
+/// Returns the address of one end, without its port; empty if the descriptor has no address.
 std::string address_of(int descriptor, int (*end)(int, sockaddr*, socklen_t*)) {
   sockaddr_storage address{};
   socklen_t length = sizeof address;
@@ -92,17 +93,18 @@ std::string address_of(int descriptor, int (*end)(int, sockaddr*, socklen_t*)) {
   return text.data();
 }
 
-/// The data of a full packet from the peer. The kernel guesses them from the packets that came. Its guess may be too small, unless
-/// it is what align_segments() at the peer's end made of the size that this end allows.
+/// Returns the bytes of data in a full packet from the peer. The kernel guesses this size from received
+/// packets, and may guess too little. Its guess is used if align_segments() at the peer's end can have made
+/// it from the size that this end allows.
 std::int64_t segment_bytes(const tcp_info& info) {
   const std::int64_t seen = info.tcpi_rcv_mss, allowed = info.tcpi_advmss;
   const bool is_aligned = seen % window_unit == 0 && seen + window_unit > allowed;
   return is_aligned ? seen : std::max(seen, allowed);
 }
 
-/// The MTU of the route to this address; 0 if it is not known.
+/// Returns the MTU of the route to this address; 0 if it is not known.
 int mtu_to(const sockaddr* to, socklen_t length) {
-  const int probe = socket(to->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);  // connect() of these sends nothing
+  const int probe = socket(to->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);  // whose connect() sends nothing
   if (probe < 0) return 0;
   int mtu = 0;
   if (connect(probe, to, length) == 0)
@@ -112,7 +114,7 @@ int mtu_to(const sockaddr* to, socklen_t length) {
   return mtu;
 }
 
-/// Whether packets carry timestamps: Linux' default, if the file cannot be read.
+/// Returns whether packets carry timestamps; true, Linux' default, if the setting cannot be read.
 bool has_timestamps() {
   static const bool has = [] {
     std::ifstream file("/proc/sys/net/ipv4/tcp_timestamps");
@@ -190,7 +192,7 @@ int aligned_segment_bytes(int mtu, bool is_ipv6, bool has_timestamps) {
 }
 
 bool align_segments(int descriptor, const sockaddr* to, unsigned length) {
-  if (get(descriptor, IPPROTO_TCP, TCP_MAXSEG) != default_segment_bytes) return false;  // the program's own
+  if (get(descriptor, IPPROTO_TCP, TCP_MAXSEG) != default_segment_bytes) return false;  // set by the program
   const int bytes = aligned_segment_bytes(mtu_to(to, length), to->sa_family == AF_INET6, has_timestamps());
   return bytes > 0 && set(descriptor, IPPROTO_TCP, TCP_MAXSEG, bytes);
 }

@@ -7,44 +7,49 @@
 namespace nuice::flow {
 namespace {
 
-// What a host may add to a round trip: interrupts that are held back, and the kernel's other work. Where what is in flight keeps the port
-// busy for longer, more only fills the queue.
+// The time that a host may add to a round trip, by delayed interrupts and the kernel's other work. If the
+// bytes in flight keep the port busy for longer, more bytes only fill the queue.
 constexpr double host_delay_s = 1e-3;
 constexpr double bdps = 2;  // BBR: one in flight, one for acknowledgements that come late or together
-// Of any switch's port. So much in flight is never too much before something is lost.
+// The queue that any switch port has. This much in flight is not too much unless packets are lost.
 constexpr double smallest_queue_bytes = 16 << 10;
-// A buffer that bounds a window is no larger than net.core.rmem_max, by default 208 KiB, and the kernel does not enlarge it any more.
+// The size of a buffer above which it needs no bound. A buffer that bounds a window is at most
+// net.core.rmem_max, by default 208 KiB, and the kernel no longer enlarges it.
 constexpr double largest_share_bytes = 128 << 10;
 
-// A rate is that of a stretch without pauses, long enough to be several looks.
+// A rate is measured over a stretch without pauses, which is long enough for several looks.
 constexpr double seconds_of_a_rate = 0.02;
 constexpr std::int64_t segments_of_a_rate = 100;
-constexpr int rates_of_period = 64;  // the fastest rate is that of this and the last period
-// Of one look, while the window opens: a rate that is wrong by a third costs no more than one step of it.
+constexpr int rates_of_period = 64;  // number of rates in a period of fastest_
+// The segments of a look that suffice for a rate while the window opens. A rate that is wrong by a third
+// costs at most one step of the window.
 constexpr std::int64_t segments_of_a_first_rate = 10;
 
-// A loss costs a retransmission timeout where too few packets follow to reveal it. One segment of 100 is the share at which that starts to
-// show in exchanges of some hundred segments. Packets that overtake each other on hosts with several processors are up to 0.7 %.
+// A loss costs a retransmission timeout if too few packets follow to reveal it. When one segment of 100 is
+// lost, such timeouts begin to show in exchanges of several hundred segments. On hosts with several
+// processors, up to 0.7 % of packets overtake each other without any loss.
 constexpr double share_that_is_too_much = 1.0 / 100;
 constexpr std::int64_t segments_to_judge = 400;  // four losses at that share
-constexpr double seen_of_two_packets = 0.5;      // the loss of the first
+constexpr double seen_of_two_packets = 0.5;      // only the loss of the first packet is seen
 constexpr double shrinks_to = 0.7;               // CUBIC, RFC 9438 section 4.6
-constexpr double full_below = 1.25;              // BBR's start-up ends where the rate grows by less
+constexpr double full_below = 1.25;              // BBR's start-up ends when the rate grows by less
 
-// About 1 / shrinks_to: a step undoes one loss.
+// About 1 / shrinks_to: a larger window undoes one loss.
 constexpr double grows_to = 1.5;
-constexpr int judgements_of_a_try = 2;  // the first still has what the smaller window had sent
-// A try that fails costs every process that waits for this port a retransmission (12 to 200 ms), so tries become rare quickly.
+constexpr int judgements_of_a_try = 2;  // the first still has packets of the smaller window
+// After a try that fails, every process that waits for this port loses a retransmission timeout (12 to 200
+// ms). So tries become rare quickly.
 constexpr int patience_grows_to = 8;
 constexpr int most_patience = 4096;  // 8^4
 
-// If more is lost, a sender may have less than two packets in flight. With one packet it waits for the receiving process after every
-// packet. 15 senders to one port of 50 Mbit/s with a queue of 32 KiB: 218 ms with one packet each, 170 with one and a half, 162 with two,
-// but then 9 % are retransmitted and one exchange of 20 takes more than 250 ms. 32 ranks that share 8 ports of 20 Mbit/s, all to all:
-// 540 to 610 ms with less than two packets, 820 to 880 with two.
-constexpr double share_of_a_crowd = 1.0 / 50;  // twice what is too much elsewhere
+// If more segments are lost, a sender may have less than two packets in flight. With one packet it waits for
+// the receiving process after every packet. Measured with 15 senders to a port of 50 Mbit/s and a queue of 32
+// KiB: 218 ms with one packet each, 170 ms with 1.5, 162 ms with two. But with two, 9 % are retransmitted,
+// and one exchange of 20 takes more than 250 ms. All to all with 32 ranks that share 8 ports of 20 Mbit/s
+// takes 540 to 610 ms with less than two packets, and 820 to 880 ms with two.
+constexpr double share_of_a_crowd = 1.0 / 50;  // twice share_that_is_too_much
 constexpr std::int64_t segments_of_a_crowd = 800;
-constexpr int times_of_a_crowd = 4;  // in a row: at first what larger windows had let go is lost
+constexpr int times_of_a_crowd = 4;  // in a row: at first, packets of larger windows are lost
 
 double share_of(std::int64_t part, std::int64_t whole) {
   return static_cast<double>(part) / static_cast<double>(std::max<std::int64_t>(whole, 1));
@@ -73,7 +78,7 @@ void Window::add(const Report& report) {
   sum_ = {};
 }
 
-/// Of a stretch without pauses.
+/// Updates the fastest rate from stretches without pauses.
 void Window::note_rate(const Report& report) {
   if (report.timed_s == 0) stretch_ = {};
   stretch_ += report;
@@ -94,7 +99,7 @@ void Window::note_rate(const Report& report) {
   }
 }
 
-/// By Little's law: in flight = rate x time.
+/// Returns the bytes that keep the port busy at this rate (Little's law: in flight = rate x time).
 double Window::enough(double rate) const {
   return std::max(smallest_queue_bytes, rate * (host_delay_s + bdps * round_trip_s_));
 }
@@ -107,9 +112,10 @@ bool Window::loses() const {
                     : share_that_is_too_much * out_of_order_per_loss());
 }
 
-/// The packets of its connection that are in flight behind a lost one come out of order: of n packets in flight (n - 1) / 2 on average, so
-/// of two packets that come together the loss of the second is not seen. No more than ten: one segment of ten out of order is a loss
-/// in any case.
+/// Returns how many packets come out of order per loss: the packets in flight behind the lost one on its
+/// connection. These are (n - 1) / 2 on average if n packets are in flight. Of two packets that come
+/// together, the loss of the second is not seen. The result is at most ten, so that one segment of ten out of
+/// order always counts as a loss.
 double Window::out_of_order_per_loss() const {
   const double in_flight = fastest_ > 0 ? std::min(window_, enough(fastest_)) : window_;
   const std::int64_t segment_bytes = std::max<std::int64_t>(sum_.segment_bytes, 1);
@@ -117,7 +123,8 @@ double Window::out_of_order_per_loss() const {
   return std::clamp((packets - 1) / 2, seen_of_two_packets, 10.0);
 }
 
-/// As TCP's slow start, by the receiver: what was twice as much and lost something was too much. True: sum_ was judged.
+/// Opens the window as TCP's slow start does, but at the receiver. After a loss the window is too large, and
+/// is halved. Returns whether sum_ was judged.
 bool Window::open() {
   if (loses()) {
     state_ = State::steady;
@@ -146,7 +153,7 @@ bool Window::judge() {
   return true;
 }
 
-/// While no sender has more than its two packets.
+/// Counts losses while every sender has its minimum of two packets.
 void Window::look_for_a_crowd() {
   if (window_ > least_ || least_ <= smallest_queue_bytes) {
     at_least_ = {};
@@ -174,7 +181,8 @@ void Window::shrink() {
   calm_ = 0;
 }
 
-/// With one packet each, senders wait for processes, which takes longer than anything in the kernel.
+/// In a crowd the answer is true: with one packet each, senders wait for processes, which takes longer than
+/// anything in the kernel.
 bool Window::may_be_too_small() const { return is_crowd() || std::max(window_, least_) < enough(fastest_); }
 
 void Window::look_for_more() {
@@ -188,7 +196,7 @@ void Window::look_for_more() {
     state_ = State::trying;
     calm_ = 0;
   } else if (calm_ == judgements_of_a_try) {
-    state_ = State::steady;  // and at once more
+    state_ = State::steady;  // a larger window is tried at the next judgement
     calm_ = patience_ - 1;
   }
 }

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! NUICE from Fortran. The names are those of nuice/nuice.h, which also describes each procedure, its errors and which ranks must
-! call it; docs/how-to/languages.md compares them.
+! NUICE from Fortran. The procedures have the names of nuice/nuice.h, which also describes each procedure, its
+! errors and which ranks must call it. docs/how-to/languages.md compares the languages.
 !
 !   use nuice
 !   type(nuice_plan) :: plan
@@ -16,11 +16,13 @@
 !   call nuice_exchange_free(x)
 !   call nuice_plan_free(plan)
 !
-! stat=, errmsg=: as in the Fortran standard. Without stat an error is printed and ends the program, on all ranks.
+! stat= and errmsg= work as in the Fortran standard. Without stat, an error is printed and ends the program on
+! all ranks.
 ! Communicators, datatypes and operations are those of mpif.h, module mpi or module mpi_f08.
 ! Ranks, offsets and global indices count from 0, as in MPI and in C. Sizes are integer(int64).
-! Arrays that are bound may have any type and rank but must be contiguous, and asynchronous or target, as for MPI_Isend.
-! This file is installed as source, as .mod files belong to one compiler.
+! Bound arrays may have any type and rank. They must be contiguous, and asynchronous or target, as for
+! MPI_Isend.
+! This file is installed as source, because a .mod file can be read by one compiler only.
 module nuice
   use, intrinsic :: iso_fortran_env, only: error_unit, int32, int64, real64
   use nuice_c
@@ -33,11 +35,11 @@ module nuice
   type, public :: nuice_exchange
     type(c_ptr) :: handle = c_null_ptr
   end type
-  !> What nuice_sparse_alltoallv brings.
+  !> The messages that nuice_sparse_alltoallv received.
   type, public :: nuice_received
     type(c_ptr) :: handle = c_null_ptr
   end type
-  !> What the calls with MPI's arguments make; all procedures of nuice_exchange take it too.
+  !> The request that calls with MPI's arguments return. All procedures of nuice_exchange accept it too.
   type, public, extends(nuice_exchange) :: nuice_request
   end type
   type, public :: nuice_halo
@@ -98,7 +100,7 @@ contains
 
   ! ---- plans ----------------------------------------------------------------------------------------------------------
 
-  !> ranks, bytes: of the same length: the ranks to which this rank sends, and the bytes for each.
+  !> ranks, bytes: the ranks to which this rank sends, and the bytes for each of them; arrays of equal length.
   subroutine nuice_plan_create(comm, ranks, bytes, plan, options, stat, errmsg)
     type(*), intent(in) :: comm
     integer, intent(in) :: ranks(:)
@@ -109,7 +111,7 @@ contains
     character(*), intent(inout), optional :: errmsg
     integer :: count
     count = size(ranks)
-    if (size(bytes) /= count) count = -1  ! refused by all ranks
+    if (size(bytes) /= count) count = -1  ! all ranks refuse it
     call finish(c_plan_create_f(mpi_handle(comm), count, ranks, bytes, c_text(options), plan%handle), stat, errmsg)
   end subroutine
 
@@ -125,7 +127,7 @@ contains
       plan%handle), stat, errmsg)
   end subroutine
 
-  !> ranks, bytes: all of now, as for nuice_plan_create. plan stays as it is.
+  !> ranks, bytes: all messages of the new plan, as for nuice_plan_create. plan does not change.
   subroutine nuice_plan_follow(plan, ranks, bytes, followed, stat, errmsg)
     type(nuice_plan), intent(in) :: plan
     integer, intent(in) :: ranks(:)
@@ -135,11 +137,11 @@ contains
     character(*), intent(inout), optional :: errmsg
     integer :: count
     count = size(ranks)
-    if (size(bytes) /= count) count = -1  ! refused by all ranks
+    if (size(bytes) /= count) count = -1  ! all ranks refuse it
     call finish(c_plan_follow(plan%handle, count, ranks, bytes, followed%handle), stat, errmsg)
   end subroutine
 
-  !> comm: of ranks of this plan that are left. plan stays as it is.
+  !> comm: a communicator of the plan's ranks that remain. plan does not change.
   subroutine nuice_plan_follow_on(plan, comm, followed, stat, errmsg)
     type(nuice_plan), intent(in) :: plan
     type(*), intent(in) :: comm
@@ -157,7 +159,7 @@ contains
     call finish(c_plan_num_partners(plan%handle, num_destinations, num_sources), stat, errmsg)
   end subroutine
 
-  !> Both are allocated.
+  !> Allocates ranks and bytes.
   subroutine nuice_plan_destinations(plan, ranks, bytes, stat, errmsg)
     type(nuice_plan), intent(in) :: plan
     integer, allocatable, intent(out) :: ranks(:)
@@ -172,7 +174,7 @@ contains
     call finish(status, stat, errmsg)
   end subroutine
 
-  !> Both are allocated.
+  !> Allocates ranks and bytes.
   subroutine nuice_plan_sources(plan, ranks, bytes, stat, errmsg)
     type(nuice_plan), intent(in) :: plan
     integer, allocatable, intent(out) :: ranks(:)
@@ -216,7 +218,8 @@ contains
 
   ! ---- binding --------------------------------------------------------------------------------------------------------
 
-  !> send, receive: addresses by c_loc(), one for each partner; too few of them are refused by all ranks.
+  !> send, receive: addresses by c_loc(), one for each partner. All ranks refuse the call if there are too
+  !> few.
   subroutine nuice_plan_bind(plan, send, receive, exchange, direction, stat, errmsg)
     type(nuice_plan), intent(in) :: plan
     type(c_ptr), intent(in) :: send(:), receive(:)
@@ -234,7 +237,8 @@ contains
     call finish(status, stat, errmsg)
   end subroutine
 
-  !> One array for all that is sent and one for all that is received; offsets in bytes, one for each partner.
+  !> send, receive: one array that holds all data to send, and one for all data to receive. Offsets are in
+  !> bytes, one for each partner.
   subroutine nuice_plan_bind_array(plan, send, receive, exchange, send_offsets, receive_offsets, direction, stat, &
     errmsg)
     type(nuice_plan), intent(in) :: plan
@@ -261,7 +265,8 @@ contains
     call finish(status, stat, errmsg)
   end subroutine
 
-  !> Of field f: send(f) by c_loc(), send_types(f), send_counts(i, f) elements for partner i from send_offsets(i, f) on.
+  !> For each field f: the address send(f) by c_loc(), the type send_types(f), and for each partner i the
+  !> send_counts(i, f) elements from element send_offsets(i, f) on.
   subroutine nuice_plan_bind_fields(plan, send, send_types, send_counts, receive, receive_types, receive_counts, exchange, &
     send_offsets, receive_offsets, direction, stat, errmsg)
     type(nuice_plan), intent(in) :: plan
@@ -278,7 +283,7 @@ contains
     num_fields = size(send)
     if (size(receive) /= num_fields .or. size(send_types) /= num_fields .or. size(receive_types) /= num_fields &
       .or. any(shape(send_counts) /= [num_send, num_fields]) .or. any(shape(receive_counts) /= [num_receive, num_fields])) &
-      num_fields = -1  ! refused by all ranks
+      num_fields = -1  ! all ranks refuse it
     if (present(send_offsets)) then
       if (any(shape(send_offsets) /= shape(send_counts))) num_fields = -1
     end if
@@ -335,7 +340,7 @@ contains
     call finish(c_exchange_wait(exchange%handle), stat, errmsg)
   end subroutine
 
-  !> partner: counts from 0; -1: none.
+  !> partner: the index of a partner whose message has arrived, which counts from 0; -1: all have arrived.
   subroutine nuice_exchange_next(exchange, partner, stat, errmsg)
     class(nuice_exchange), intent(in) :: exchange
     integer, intent(out) :: partner
@@ -345,7 +350,7 @@ contains
     call finish(c_exchange_next(exchange%handle, partner), stat, errmsg)
   end subroutine
 
-  !> partner: counts from 0; -1: none.
+  !> partner: as in nuice_exchange_next, but -1 also if no message has arrived yet.
   subroutine nuice_exchange_poll(exchange, partner, stat, errmsg)
     class(nuice_exchange), intent(in) :: exchange
     integer, intent(out) :: partner
@@ -430,7 +435,7 @@ contains
     call finish(c_halo_num_entries(halo%handle, num_owned, num_ghosts), stat, errmsg)
   end subroutine
 
-  !> ghosts is allocated.
+  !> Allocates ghosts.
   subroutine nuice_halo_ghosts(halo, ghosts, stat, errmsg)
     type(nuice_halo), intent(in) :: halo
     integer(int64), allocatable, intent(out) :: ghosts(:)
@@ -445,7 +450,7 @@ contains
     call finish(status, stat, errmsg)
   end subroutine
 
-  !> locals is as long as globals; it counts from 0.
+  !> locals has the length of globals; local indices count from 0.
   subroutine nuice_halo_local_indices(halo, globals, locals, stat, errmsg)
     type(nuice_halo), intent(in) :: halo
     integer(int64), intent(in) :: globals(:)
@@ -458,7 +463,8 @@ contains
     call finish(c_halo_local_indices(halo%handle, count, globals, locals), stat, errmsg)
   end subroutine
 
-  !> components: how many elements of the arrays an entry has, 1 without it; wire: how doubles travel, NUICE_WIRE_AS_IS without it.
+  !> components: the number of array elements per entry, 1 if absent. wire: the format in which doubles are
+  !> sent, NUICE_WIRE_AS_IS if absent.
   subroutine nuice_halo_bind_gather(halo, owned, ghosts, exchange, components, stat, errmsg, wire)
     type(nuice_halo), intent(in) :: halo
     class(*), dimension(..), intent(in), target, asynchronous :: owned
@@ -482,7 +488,7 @@ contains
     call finish(status, stat, errmsg)
   end subroutine
 
-  !> type, op: of MPI; components: how many values an entry has, 1 without it.
+  !> type, op: a datatype and an operation of MPI. components: the number of values per entry, 1 if absent.
   subroutine nuice_halo_bind_scatter(halo, ghosts, owned, type, op, exchange, components, stat, errmsg, wire)
     type(nuice_halo), intent(in) :: halo
     class(*), dimension(..), intent(in), target, asynchronous :: ghosts
@@ -508,7 +514,7 @@ contains
     call finish(status, stat, errmsg)
   end subroutine
 
-  !> Of the one field that is bound next.
+  !> Sets the format in which the field that is bound next is sent.
   integer function set_wire(halo, wire)
     type(nuice_halo), intent(in) :: halo
     integer, intent(in), optional :: wire
@@ -529,9 +535,9 @@ contains
 #include "nuice_once.inc"
 #include "nuice_planner.inc"
 
-  ! ---- what the above share ---------------------------------------------------------------------------------------------
+  ! ---- procedures that the above share --------------------------------------------------------------------------------
 
-  !> Without stat an error ends the program.
+  !> Returns the status in stat. Without stat an error ends the program.
   subroutine finish(status, stat, errmsg)
     integer, intent(in) :: status
     integer, intent(out), optional :: stat
@@ -580,7 +586,8 @@ contains
     end do
   end function
 
-  !> To how many partners a plan sends this way, and from how many it receives. None of a plan that was freed.
+  !> Counts the partners to which a plan sends in this direction and from which it receives. A freed plan has
+  !> no partners.
   subroutine count_partners(plan, direction, num_send, num_receive)
     type(nuice_plan), intent(in) :: plan
     integer, intent(in), optional :: direction
@@ -611,7 +618,8 @@ contains
     if (present(entry_bytes)) entry = entry_bytes
   end function
 
-  !> An integer of mpif.h and module mpi, or a type of module mpi_f08, which has one as its only component.
+  !> Returns MPI's integer handle: the argument itself with mpif.h and module mpi, or the only component of a
+  !> type of module mpi_f08.
   function mpi_handle(handle)
     type(*), intent(in), target :: handle
     integer, pointer :: mpi_handle
@@ -628,7 +636,8 @@ contains
     call c_f_pointer(at, mpi_handles, [size(handles)])
   end function
 
-  !> NULL for an array with gaps, which all ranks then refuse: its copy would be gone when the exchange runs.
+  !> Returns NULL for an array with gaps, which all ranks then refuse: a compiler's contiguous copy would be
+  !> gone when the exchange runs.
   function address(array)
     type(*), dimension(..), intent(in), target, asynchronous :: array
     type(c_ptr) :: address
@@ -641,7 +650,7 @@ contains
     bytes_of = storage_size(array) / 8 * size(array, kind=int64)
   end function
 
-  !> NULL where the array is too small, too.
+  !> Returns the address of an array, or NULL if it has gaps or is smaller than this number of bytes.
   function room_for(array, bytes)
     class(*), dimension(..), intent(in), target, asynchronous :: array
     integer(int64), intent(in) :: bytes

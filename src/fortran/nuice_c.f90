@@ -1,13 +1,13 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! The functions of nuice/nuice.h as they are: what module nuice is made from. Programs use that.
-! Handles are C pointers, texts end with a zero, MPI's handles are integers (the functions that end in _f).
-! An array that is left out is NULL.
+! Interfaces of the C functions of nuice/nuice.h, for module nuice. Programs use module nuice.
+! Handles are C pointers, strings end with a null character, and MPI's handles are integers (in functions
+! whose names end in _f). An absent array is NULL.
 module nuice_c
   use, intrinsic :: iso_c_binding
   implicit none
   public
 
-  !> nuice_blocks_f
+  !> The struct nuice_blocks_f.
   type, bind(c) :: c_blocks
     type(c_ptr) :: data = c_null_ptr
     integer(c_int64_t) :: bytes = 0, stride = 0, num_blocks = 0

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Windows on real sockets: connections from 127.0.0.2 to 127.0.0.1, which the governor takes for two hosts.
+// Tests of windows on real sockets: connections from 127.0.0.2 to 127.0.0.1, which the governor takes for two
+// hosts.
 #include "flow/governor.hpp"
 
 #include <arpa/inet.h>
@@ -91,7 +92,7 @@ TEST(FlowGovernor, PacketsOfASizeThatTheProgramHasSetStayAsTheyAre) {
   close(sender);
 }
 
-/// What the alignment is for: no packet of a few bytes fills the rest of a window.
+/// The purpose of the alignment: no packet of a few bytes fills the rest of a window.
 TEST(FlowGovernor, AlignedPacketsFillTheirWindow) {
   constexpr int segment_bytes = 1408;
   constexpr std::size_t bytes = std::size_t{500} * segment_bytes;
@@ -120,7 +121,7 @@ int receive_buffer(const Pair& pair) {
   return bytes;
 }
 
-/// A large one before that would let the kernel advertise all of it when the first full packets come.
+/// If the buffer were large earlier, the kernel would advertise all of it when the first full packets come.
 TEST(FlowGovernor, TheBufferIsLargeOnlyAfterTheFirstWindow) {
   const Pair pair;
   Buffer buffer = Buffer::tuned;
@@ -163,7 +164,7 @@ TEST(FlowGovernor, ForgetsWhatIsClosedAndCountsItStill) {
     pair.send_and_read(governor, 1000);
     governor.closed(pair.receiver);
     governor.closed(pair.receiver);
-    governor.arrived(pair.receiver, 1000);  // a read that ended late
+    governor.arrived(pair.receiver, 1000);  // a read that ended after close()
   }
   governor.look();
   EXPECT_EQ(governor.ports()[0].num_connections, 10);
@@ -187,7 +188,7 @@ TEST(FlowGovernor, ANumberThatBecameAnotherConnectionsIsLeftAlone) {
   const Pair first, second("127.0.0.2", 1448);
   governor.opened(first.receiver, false);
   const int before = second.clamp();
-  ASSERT_EQ(dup2(second.receiver, first.receiver), first.receiver);  // which the governor does not see
+  ASSERT_EQ(dup2(second.receiver, first.receiver), first.receiver);  // the governor does not see it
   governor.arrived(first.receiver, 100000);
   governor.look();
   EXPECT_EQ(second.clamp(), before);
@@ -195,7 +196,8 @@ TEST(FlowGovernor, ANumberThatBecameAnotherConnectionsIsLeftAlone) {
   EXPECT_EQ(second.clamp(), before);
 }
 
-/// Law: whatever windows are set in whatever order, and whenever the receiver pauses, all bytes arrive: no window stays closed.
+/// All bytes arrive, whatever windows are set in whatever order, and whenever the receiver pauses. So no
+/// window stays closed.
 TEST(FlowGovernor, AllBytesArriveWhateverWindowsAreSet) {
   constexpr int segment_bytes = 1448;
   constexpr std::size_t bytes = 4 << 20;

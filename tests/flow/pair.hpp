@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Connections from 127.0.0.2 to 127.0.0.1, which are two hosts to the governor.
+// Connections from 127.0.0.2 to 127.0.0.1, which the governor takes for two hosts.
 #pragma once
 
 #include <arpa/inet.h>
@@ -24,7 +24,8 @@ inline sockaddr_in address_of(const char* text, int port) {
   return address;
 }
 
-/// Two ends of a connection; the receiver's is governed. segment_bytes: of a packet, else what loop-back takes, 64 KiB.
+/// The two ends of a connection, of which the receiver's is governed. segment_bytes: the size of a packet; 0:
+/// loop-back's, 64 KiB.
 struct Pair {
   int sender = -1, receiver = -1;
   bool began_small = false;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A switch port, its queue and the TCP connections that converge on it, packet by packet, for tests of windows.
+// Simulates a switch port, its queue and the TCP connections that converge on it, packet by packet, for tests
+// of windows.
 //
-// A sender always has data and sends as much as its window allows. The queue
-// drops what does not fit. A lost packet is retransmitted one round trip after three later ones of its
-// connection have come, else after a timeout of 200 ms, in which its connection sends nothing (Linux:
-// TCP_RTO_MIN).
+// A sender always has data, and sends as much as its window allows. The queue drops packets that do not fit.
+// A sender notices a lost packet when three later packets of its connection have arrived, else after a
+// timeout of 200 ms (Linux: TCP_RTO_MIN), during which its connection sends nothing.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,8 @@ struct PortSettings {
   double round_trip_s = 0;
   double queue_bytes = 0;
   int num_senders = 0;
-  /// What senders have in flight without a window: the least of a congestion control, per connection.
+  /// The bytes per connection that senders have in flight without a window: the minimum of their congestion
+  /// control.
   std::int64_t natural_bytes = 4 * 1448;
 };
 
@@ -40,7 +41,8 @@ class Port {
     settings_.bytes_per_s = bytes_per_s;
   }
 
-  /// Runs for so long, under the window or without. Returns the part of the port's rate that got through.
+  /// Runs for this time, with the window or without it (null). Returns the share of the port's rate that got
+  /// through.
   double run(double seconds, flow::Window* window, double report_every_s = 0.004) {
     const double end = now_ + seconds;
     const std::int64_t before = delivered_;
@@ -70,10 +72,10 @@ class Port {
     friend bool operator<(const Event& a, const Event& b) { return a.at > b.at; }
   };
   struct Sender {
-    std::int64_t in_flight = 0;  // of which `lost` will not come
+    std::int64_t in_flight = 0;  // bytes, including those of lost packets
     std::int64_t lost = 0;
     int since_loss = 0;
-    bool waits = false;  // for the timeout
+    bool waits = false;  // until the timeout
   };
 
   void handle(const Event& event) {
@@ -147,7 +149,7 @@ class Port {
   std::vector<Sender> senders_;
   std::priority_queue<Event> events_;
   double now_ = 0;
-  double free_at_ = 0;  // when the port has sent what is queued
+  double free_at_ = 0;  // when the port has sent all queued packets
   std::int64_t share_ = flow::Window::unlimited;
   std::int64_t delivered_ = 0;
   std::int64_t segments_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Windows that a thread of the library sets, which is told of no connection and no read.
+// Tests of windows that the library's thread sets without being told of connections and reads.
 #include "flow/process.hpp"
 
 #include <gtest/gtest.h>
@@ -18,9 +18,9 @@
 namespace nuice::flow {
 namespace {
 
-constexpr int small = 1 << 18;  // two segments of loop-back are 131 KB
+constexpr int small = 1 << 18;  // above two segments of loop-back, which are 131 KB
 constexpr int large = 1 << 20;
-constexpr std::size_t much = 8 << 20;  // in the 10 ms between two looks: a fast port
+constexpr std::size_t much = 8 << 20;  // sent in the 10 ms between two looks, as on a fast port
 
 template <typename Condition>
 bool soon(Condition&& holds) {
@@ -51,7 +51,7 @@ TEST(FlowProcess, FindsConnectionsThatAreMadeLaterAndNumbersThatAreUsedAgain) {
   govern_process();
   std::set<int> numbers;
   bool is_used_again = false;
-  for (int i = 0; i < 20 && !is_used_again; ++i) {  // now and then the thread itself has the number
+  for (int i = 0; i < 20 && !is_used_again; ++i) {  // sometimes the thread has taken the number
     const Pair pair;
     is_used_again = !numbers.insert(pair.receiver).second;
     govern_process();

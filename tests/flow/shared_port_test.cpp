@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Processes that share a port: here, objects that share its memory, and processes that are killed.
+// Tests of processes that share a port: several objects that share its memory, and a process that is killed.
 #include "flow/shared_port.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr double active_for_s = 0.02;
 
-/// One that no other test uses.
+/// Returns an address that no other test uses.
 std::string new_address() {
   static int count = 0;
   return "test-" + std::to_string(getpid()) + "-" + std::to_string(++count);

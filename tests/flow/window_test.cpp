@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The window of a port, by scripted arrivals and in front of a simulated port.
+// Tests of a port's window with scripted reports, and with a simulated port.
 #include "flow/window.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t segment = 1448;
 
-/// In one millisecond: 400 segments are 579 MB/s.
+/// Returns a report of one millisecond, in which 400 segments are 579 MB/s.
 Report report_of(std::int64_t segments, std::int64_t lost) {
   return {.timed_s = 1e-3,
           .timed_segments = segments,
@@ -31,7 +31,7 @@ Report after_a_pause(std::int64_t segments) {
   return report;
 }
 
-/// Of what comes at that rate: for 1.2 ms, with the round trips.
+/// Returns the bytes that come at this rate in 1.2 ms: one millisecond and two round trips.
 double enough_of(std::int64_t segments_per_ms) {
   return 1.2 * static_cast<double>(segments_per_ms * segment);
 }
@@ -58,7 +58,7 @@ TEST(FlowWindow, DoublesWithoutLossesUntilThereIsNoBound) {
 TEST(FlowWindow, DoublesOnlyWhenSoMuchHasCome) {
   Window window;
   for (int i = 0; i < 15; ++i) window.add(after_a_pause(1));
-  EXPECT_EQ(share(window), 4 * segment);  // after the first
+  EXPECT_EQ(share(window), 4 * segment);  // after the first report
   window.add(after_a_pause(18));
   EXPECT_EQ(share(window), 8 * segment);
 }
@@ -111,7 +111,7 @@ TEST(FlowWindow, TheFirstLossesHalveAndFurtherOnesShrinkItButNoSenderHasLessThan
   const std::int64_t before = window.bytes();
   window.add(report_of(400, 40));
   EXPECT_EQ(window.bytes(), before / 2);
-  window.add(report_of(400, 40));  // was in flight before
+  window.add(report_of(400, 40));  // these were in flight before
   EXPECT_EQ(window.bytes(), before / 2);
   window.add(report_of(400, 40));
   EXPECT_NEAR(static_cast<double>(window.bytes()), 0.35 * static_cast<double>(before), 2);
@@ -124,7 +124,7 @@ TEST(FlowWindow, ACrowdHasLessThanTwoPacketsEachUntilNothingIsLost) {
   for (int i = 0; i < 40; ++i) window.add(report_of(400, 40));
   EXPECT_EQ(share(window), segment);
   for (int i = 0; i < 1000 && share(window) == segment; ++i) window.add(report_of(200, 0));
-  EXPECT_EQ(share(window), 3 * segment / 2);  // a try
+  EXPECT_EQ(share(window), 3 * segment / 2);  // a larger window is tried
   for (int i = 0; i < 1000 && share(window) < 2 * segment; ++i) window.add(report_of(200, 0));
   EXPECT_EQ(share(window), 2 * segment);
   window.add(report_of(400, 40));
@@ -168,7 +168,7 @@ TEST(FlowWindow, KeepsALargerWindowOnlyIfNothingIsLost) {
     lossy.add(report_of(400, is_larger ? 40 : 0));
   }
   EXPECT_GE(tries, 3);
-  EXPECT_LE(tries, 10);  // they become rare
+  EXPECT_LE(tries, 10);  // tries become rare
   Window clean;
   for (int i = 0; i < 8; ++i) clean.add(report_of(400, 40));
   for (int i = 0; i < 100; ++i) clean.add(report_of(400, 0));
@@ -188,7 +188,7 @@ TEST(FlowWindow, OneLossInALargeWindowPutsManyPacketsOutOfOrder) {
   while (window.bytes() < 8 * 16 * segment) window.add(report_of(8 * 16, 0));
   const std::int64_t before = window.bytes();
   ASSERT_EQ(before, 8 * 16 * segment);
-  window.add(report_of(100, 30));  // four lost ones
+  window.add(report_of(100, 30));  // four lost packets
   EXPECT_GE(window.bytes(), before);
   window.add(report_of(1, 1));
   EXPECT_LE(window.bytes(), before / 2);
@@ -204,7 +204,7 @@ TEST(FlowWindow, WhatLastsForAMillisecondIsNeverTriedWithMore) {
   }
 }
 
-/// Law: no window is ever closed. Whatever has come and whatever was lost, a sender may send a whole packet at least.
+/// No window is ever closed: after any traffic and any losses, a sender may send at least a whole packet.
 TEST(FlowWindow, IsNeverClosedWhateverIsReported) {
   for (unsigned seed = 1; seed <= 200; ++seed) {
     std::minstd_rand draw(seed);
@@ -237,7 +237,7 @@ std::ostream& operator<<(std::ostream& out, const Cell& cell) {
              << " bdp, " << cell.senders;
 }
 
-/// Where two packets of each sender fit the queue.
+/// Ports whose queue has room for two packets of each sender.
 class FlowWindowBeforePort : public testing::TestWithParam<Cell> {};
 
 TEST_P(FlowWindowBeforePort, FillsThePortWithHardlyAnyLoss) {
@@ -251,7 +251,7 @@ TEST_P(FlowWindowBeforePort, FillsThePortWithHardlyAnyLoss) {
       static_cast<std::int64_t>(4 * (bdp + settings.queue_bytes) / cell.senders) + 4 * segment;
   Window window;
   test::Port port(settings);
-  port.run(1.5, &window);  // it is found
+  port.run(1.5, &window);  // finds the window
   const std::int64_t dropped = port.dropped();
   const double used = port.run(1, &window);
   EXPECT_GE(used, 0.95) << cell;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The steps in which the CM-5 is fitted to the papers: `bench/run.py fit_machines` runs them.
 
-Each is a least-squares fit of relative errors (SciPy), with what the ones before found.
+Each step is a least-squares fit of relative errors (SciPy), with the results of the steps before.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from .. import paper001, patterns, printed_tables
 from ..runs import Lab, fitted_costs
 
 MOST = 32 * 1024  # bytes of a message in steps 3 to 5
-# What step 1 begins with; all of it is found by the steps.
+# Initial values of step 1; the steps find all of them.
 UNKNOWN = ("send_overhead_s", "receive_overhead_s", "async_send_s", "exchange_saves_s", "loss_per_sender")
 UNKNOWN += ("loss_most", "loss_per_sender_sending", "loss_most_sending")
 
 
 @dataclass(frozen=True)
 class Step:
-    """Fields of a machine are fitted to cells, (printed, ours(machine)).
+    """A step fits fields of a machine to cells, (printed, ours(machine)).
 
-    unknown: where the search of a field begins, in units of its scale. apply: the machine with values for
-    them.
+    unknown: the initial value of each field, in units of its scale. apply: returns the machine with values
+    for the fields.
     """
 
     where: str  # a machine, or MACHINE/VARIANT
@@ -54,7 +54,7 @@ class Step:
         return least_squares(errors, start, bounds=(0, np.inf), diff_step=0.02, x_scale=x_scale)
 
     def leave_one_out(self, found):
-        """Errors of the cells, each predicted by a fit without it."""
+        """Returns the errors of the cells, each predicted by a fit without it."""
         for k, (printed, ours) in enumerate(self.cells):
             others = self.cells[:k] + self.cells[k + 1 :]
             yield ours(self.with_values(self.solve(others, found).x)) / printed - 1
@@ -73,12 +73,12 @@ class Fits:
         self.known = nuice.find_machine("cm5-32").replace(**start)
 
     def ms(self, algorithm, pattern, *what, seeds=0):
-        """Of a machine: mean milliseconds of patterns of that kind."""
+        """Returns a function of a machine: the mean milliseconds of patterns of this kind."""
         seeds = seeds or self.seeds
         return lambda m: Lab(seeds, {"m": m}).mean_ms("m", algorithm, lambda seed: pattern(*what, seed))
 
     def uniform(self, column, degrees, is_size=lambda size: size <= MOST):
-        """The cells of a column of 003 tables 2 and 3."""
+        """Returns the cells of a column of 003 tables 2 and 3."""
         return [
             (row[column], self.ms(column, patterns.uniform, row["degree"], row["bytes"]))
             for row in printed_tables.table("003_tables2_3")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Readings of what the papers say of RS_NH: the size above which a message is split in a phase.
+"""Readings of the papers' description of RS_NH: the size above which a message is split in a phase.
 
 `bench/run.py level_rules` says more, and compares them.
 """
@@ -99,7 +99,7 @@ RULES = {
 
 
 def rs_nh(matrix, level_of, seed):
-    """(phases, phase bytes) with that rule."""
+    """Returns (phases, phase bytes) with this rule."""
     dice = random.Random(seed)
     rows = [[] for _ in range(RANKS)]
     receives = [0] * RANKS

@@ -12,7 +12,8 @@
 namespace nuice::run {
 namespace {
 
-/// Open MPI 4 (a component each) and 5 (in libopen-pal or libmpi), MPICH, libfabric and UCX, which connects in libucs.
+/// The libraries of Open MPI 4 (one per component), Open MPI 5 (TCP is in libopen-pal or libmpi), MPICH,
+/// libfabric and UCX, which connects in libucs.
 constexpr std::array<std::string_view, 10> libraries_of_mpi = {
     "libmpi", "libopen-pal", "libopen-rte", "mca_btl_tcp", "libfabric",
     "libuct", "libucp",      "libucs",      "libmpich",    "libpmpi"};

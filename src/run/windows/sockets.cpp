@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The calls by which connections are made, read and closed, in front of the C library's: they do what those do, and tell the governor.
-// What is read by io_uring is not seen, nor what close_range() closes; the governor finds that out by itself.
+// Replaces the C library's functions that make, read and close connections. Each function calls the C
+// library's and reports to the governor. Reads by io_uring and closes by close_range() are not seen; the
+// governor detects closed connections by itself.
 //
-// No frame here stops an exception or a cancellation: none is noexcept, and nothing is held while the C library is called.
+// Exceptions and thread cancellation may pass through these functions: none is noexcept, and no lock is held
+// while the C library is called.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sys/socket.h>
@@ -22,7 +24,8 @@ namespace {
 
 using nuice::flow::Governor;
 
-/// Null before the first connection of MPI. Never destroyed: other threads may read until the process is gone.
+/// Null before MPI's first connection. The governor is never destroyed, because other threads may read until
+/// the process ends.
 std::atomic<Governor*> made_governor{nullptr};
 
 Governor& governor() {
@@ -34,12 +37,14 @@ Governor& governor() {
   return *the_one;
 }
 
-/// The process whose connections these are. A child of vfork() runs in its parent's memory, but closes descriptors of its own.
+/// The process that owns the connections. A child of vfork() runs in its parent's memory but closes
+/// descriptors of its own.
 std::atomic<pid_t> owner{0};
 bool is_of_owner() { return nuice::run::is_on() && getpid() == owner.load(std::memory_order_relaxed); }
 
 enum Opening : std::uint8_t { none = 0, plain = 1, small = 2 };
-/// Of descriptors that connect or listen: they are governed once the first bytes come.
+/// How each connecting or listening descriptor began. A connection is governed once its first bytes have
+/// come.
 std::array<std::atomic<std::uint8_t>, Governor::most_descriptors> openings{};
 
 std::atomic<std::uint8_t>* opening_of(int descriptor) {
@@ -52,7 +57,7 @@ bool is_stream(int descriptor) {
   return getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == SOCK_STREAM;
 }
 
-/// Before the first packet. False: this socket is not governed.
+/// Prepares a socket before its first packet. Returns false if the socket is not governed.
 bool begin(int descriptor, const void* caller) {
   auto* const opening = opening_of(descriptor);
   if (opening == nullptr || !is_stream(descriptor) || !nuice::run::is_governed_opener(caller)) return false;
@@ -92,7 +97,7 @@ Function* next(Function* /*type*/, const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
-/// The frame that this is used in is a function of the C library's name.
+/// The function that uses this macro has the C library's name.
 #define NUICE_NEXT(name) static const auto real = next(static_cast<decltype(&::name)>(nullptr), #name)
 
 struct AtExit {
@@ -108,7 +113,7 @@ struct AtExit {
 
 #define NUICE_EXPORT extern "C" __attribute__((visibility("default")))
 
-/// Tells the library, where the program uses it, that these windows are set already (flow/process.cpp).
+/// Its presence tells the library, if the program uses it, that windows are set already (flow/process.cpp).
 NUICE_EXPORT void nuice_flow_is_preloaded() {}
 
 NUICE_EXPORT int connect(int descriptor, const sockaddr* address, socklen_t length) {
