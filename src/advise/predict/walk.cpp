@@ -34,7 +34,7 @@ class FullQueue {
  public:
   explicit FullQueue(const Machine& machine) : machine_(machine) {}
 
-  /// Returns the number of messages that find the queue full. They are sent again when all others have gone.
+  /// Returns the number of messages that find the queue full. They are retransmitted when all others have gone.
   double turned_away(std::vector<Arrival>& arrivals) {
     std::ranges::stable_sort(arrivals, {}, &Arrival::begin_s);
     double turned_away = 0;
