@@ -186,7 +186,7 @@ NUICE_API int nuice_plan_free(nuice_plan** plan);
  * for the message from source i. Backwards, send[i] belongs to source i and receive[i] to destination i. */
 NUICE_API int nuice_plan_bind(nuice_plan* plan, const void* const send[], void* const receive[],
                               nuice_direction direction, nuice_exchange** exchange);
-/** Collective. Binds one buffer for all partners. Message i begins send_offsets[i] bytes behind send. The
+/** Collective. Binds one buffer for all partners. Message i begins send_offsets[i] bytes after send. The
  * buffer has send_bytes bytes (NUICE_ANY_ROOM: not checked). The same holds for receive. If offsets are NULL,
  * the messages are contiguous. */
 NUICE_API int nuice_plan_bind_array(nuice_plan* plan, const void* send, int64_t send_bytes,
@@ -195,7 +195,7 @@ NUICE_API int nuice_plan_bind_array(nuice_plan* plan, const void* send, int64_t 
                                     nuice_exchange** exchange);
 /** Collective. Binds several fields, which travel in one exchange. Field f begins at send[f]. For partner i
  * it has send_counts[f * partners + i] elements of send_types[f], beginning send_offsets[f * partners + i]
- * extents behind send[f]. The same holds for receive. If offsets are NULL, the elements are contiguous. All
+ * extents after send[f]. The same holds for receive. If offsets are NULL, the elements are contiguous. All
  * ranks must have the same number of fields, and both ends of a message the same number of bytes. Types must
  * be committed and may be freed afterwards. */
 NUICE_API int nuice_plan_bind_fields(nuice_plan* plan, int num_fields, const void* const send[],
@@ -452,9 +452,9 @@ NUICE_API int nuice_alltoallv_f(int call, const nuice_blocks_f* send, const nuic
 typedef struct nuice_received nuice_received;
 /** Collective over comm. Sends num_messages messages and receives all messages to this rank, whose senders
  * and sizes need not be known. Message i goes to ranks[i] and has counts[i] elements, beginning displs[i]
- * elements behind send. Several messages to one rank and messages to itself are allowed. 0 elements are not a
- * message. Free *received by nuice_received_free(). Errors: as nuice::mpi::sparse_alltoallv
- * (nuice/mpi/sparse_alltoallv.hpp). */
+ * elements after the address send. Several messages to one rank, and to the calling rank, are allowed.
+ * Messages of 0 elements are not sent. Free *received by nuice_received_free(). Errors: as
+ * nuice::mpi::sparse_alltoallv (nuice/mpi/sparse_alltoallv.hpp). */
 NUICE_API int nuice_sparse_alltoallv(const void* send, int num_messages, const int ranks[],
                                      const int counts[], const int displs[], MPI_Datatype type, MPI_Comm comm,
                                      nuice_received** received);
@@ -520,7 +520,7 @@ NUICE_API int nuice_halo_local_indices(const nuice_halo* halo, int64_t num_indic
  * nuice_halo_bind_*() reports an invalid wire. */
 NUICE_API int nuice_halo_set_wires(nuice_halo* halo, int num_fields, const nuice_wire wires[]);
 /** Collective. Binds a gather, which fetches the ghost values of num_fields arrays at once. Entry i of field
- * f lies i * entry_bytes[f] bytes behind owned[f]; ghost k lies k * entry_bytes[f] bytes behind ghosts[f]. */
+ * f lies i * entry_bytes[f] bytes after owned[f]; ghost k lies k * entry_bytes[f] bytes after ghosts[f]. */
 NUICE_API int nuice_halo_bind_gather(nuice_halo* halo, int num_fields, const void* const owned[],
                                      void* const ghosts[], const int64_t entry_bytes[],
                                      nuice_exchange** exchange);

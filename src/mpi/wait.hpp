@@ -14,8 +14,9 @@ namespace nuice::mpi {
 
 /// What a polling loop does when a test has found nothing. If there are more ranks than cores, Open MPI
 /// yields the core in every test that finds nothing. Otherwise this class yields in every 16th test. If a
-/// program computes on the same core, a rank that yields returns a time slice later, after some milliseconds.
-/// Such a loop therefore calls MPI once per iteration, and does not yield in every iteration itself.
+/// program computes on the same core, a rank that yields runs again only after a time slice of some
+/// milliseconds. A polling loop therefore calls MPI once per iteration, and does not itself yield in every
+/// iteration.
 class Patience {
  public:
   void found_something() { tests_ = 0; }

@@ -14,7 +14,8 @@
 // next rank that asks. Refused senders repeat their inquiries until then. With `refuse` a rank may be refused
 // many times, but each time another message has been granted, and their number is limited.
 //
-// Cost in addition to the payload: an inquiry and an answer for every try, and a release for every message (refuse).
+// Cost in addition to the payload: an inquiry and an answer for every try, and a release for every message
+// (refuse).
 #pragma once
 
 #include <cstdint>

@@ -63,7 +63,7 @@ class Integers {
   std::size_t each_ = sizeof(std::int32_t);
 };
 
-/// The send or receive side of a call. Block i has counts[i] elements and begins displs[i] elements behind
+/// The send or receive side of a call. Block i has counts[i] elements and begins displs[i] elements after
 /// data.
 template <typename Data>
 struct Blocks {

@@ -44,7 +44,7 @@ struct PlanInfo {
   MessageId num_messages = 0;  ///< The number of messages of all ranks, without messages of a rank to itself.
   MessageId num_kept = 0;      ///< The number of messages that Plan::follow() kept in their phases.
   PhaseId num_phases = 0;
-  Bytes phase_bytes = 0;  ///< The sum over the phases of the largest transfer.
+  Bytes phase_bytes = 0;  ///< The sum of the largest transfers of all phases.
   /// The maximum number of bytes that a rank stages for other ranks during an exchange, in memory that bind()
   /// allocates; 0 if no message is forwarded.
   Bytes staged_bytes = 0;

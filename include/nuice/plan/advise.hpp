@@ -69,10 +69,10 @@ struct Candidate {
   std::string executor;
   bool applicable = true;
   Prediction predicted_by = Prediction::rule;
-  /// The number of phases: expected if predicted by the rule, otherwise that of the schedule. 0 for drs_n,
-  /// which has no phases.
+  /// The number of phases: expected if predicted by the rule, otherwise counted in the schedule. 0 for
+  /// drs_n, which has no phases.
   PhaseId phases = 0;
-  /// The sum over the phases of the largest transfer; expected or counted, like `phases`.
+  /// The sum of the largest transfers of all phases; expected or counted, like `phases`.
   Bytes phase_bytes = 0;
   /// The time to make and check the schedule once, S: counted work at the speed at which the machine plans.
   double planning_s = 0;
@@ -82,7 +82,8 @@ struct Candidate {
   /// The relative error of exchange_s: in nine of ten cases the time is within exchange_s * (1 +-
   /// uncertainty).
   double uncertainty = 0;
-  /// One sentence that says why this candidate is not chosen or not applicable; empty for the choice.
+  /// One sentence that says why this candidate is not chosen or not applicable; empty for the
+  /// chosen candidate.
   std::string why_not = {};
 
   std::string name() const { return scheduler + ":" + executor; }
@@ -137,8 +138,8 @@ std::vector<std::string> mpi_candidates(const Machine& machine);
 /// fewer ranks than the matrix; not_applicable if no candidate is applicable, with the reason of the first.
 Advice advise(const CommMatrix& matrix, const Machine& machine, const AdviceOptions& options = {});
 
-/// Returns the schedule of the choice, and makes it if the decision has not. Empty for drs_n. Throws Error as
-/// make_schedule().
+/// Returns the schedule of the chosen candidate, and makes it if advise() has not made it. The schedule of
+/// drs_n is empty. Throws Error as make_schedule().
 Schedule advised_schedule(const CommMatrix& matrix, const Machine& machine, const Advice& advice);
 
 /// Returns a readable table of all candidates with the reasons.

@@ -51,7 +51,7 @@ inline constexpr Bytes scale_letter_bytes = 20;
 /// The result of one planning run, which consists of rounds.
 struct ScaleRun {
   std::uint32_t num_phases = 0;
-  Bytes phase_bytes = 0;      ///< The sum over the phases of the largest message.
+  Bytes phase_bytes = 0;      ///< The sum of the largest messages of all phases.
   std::uint64_t letters = 0;  ///< The number of control messages of all ranks.
   std::uint64_t most_letters_of_a_rank = 0;
   std::vector<ScaleRound> rounds;
@@ -67,7 +67,8 @@ struct ScaleReport {
   std::uint32_t max_degree = 0;
   Bytes whole_message_bytes = 0;  ///< The bound W (nuice/core/bounds.hpp).
   ScaleRun plan = {};
-  /// The maximum memory of a rank: its messages, its control messages, room for a round, and then its table.
+  /// The maximum memory of a rank: its messages, its control messages, the working space of one round, and
+  /// its finished table.
   std::uint64_t memory_per_rank_bytes = 0;
   std::uint64_t process_bytes = 0;  ///< The maximum memory of this process according to the operating system.
   std::uint64_t num_changed = 0;

@@ -48,7 +48,7 @@ struct MatrixTraits {
   bool equal_sizes = true;
 };
 
-/// A set of paces: the adviser tries a scheduler with executors of these paces. Pace::pairs counts as
+/// A set of Pace values: the adviser tries a scheduler with executors of these paces. Pace::pairs counts as
 /// Pace::phases.
 class Paces {
  public:

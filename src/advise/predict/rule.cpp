@@ -52,7 +52,7 @@ double header_share(const Machine& m) {
                               : 0;
 }
 
-/// Returns the ratio of the messages' bytes on the wire to those of full packets.
+/// Returns the messages' bytes on the wire, divided by the bytes that they would be in full packets.
 double padding(const Traits& t, const Machine& m) {
   return m.packet_payload > 0 ? t.wire / (t.bytes * (1 + header_share(m))) : 1;
 }

@@ -80,8 +80,8 @@ class Plan::Binder {
   std::unique_ptr<Run> bind_rival(const Rival& rival, RivalParts& parts, const Layout& layout,
                                   const Elsewhere& elsewhere, Arrivals& arrivals) const;
 
-  /// Binds an exchange in which memory of any rank lies on a device (bind_by_device.cpp). bind(run,
-  /// elsewhere): binds to the mirrors of the run.
+  /// Binds an exchange in which any rank has memory on a device (bind_by_device.cpp). Calls
+  /// bind(run, elsewhere), which binds the plan to the run's mirrors.
   template <typename Bind>
   Bound bind_by_device(const DeviceSides& sides, Bound exchange, Bind&& bind);
   Bound bind_device_messages(const Layout& given, bool are_buffers, bool is_in_place);

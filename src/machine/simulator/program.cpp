@@ -181,8 +181,8 @@ class Compiler {
     writer.add(OpKind::wait_all);
   }
 
-  /// Returns the meeting of an exchange. Both partners get the same meeting, although their `out` and `in`
-  /// are swapped.
+  /// Returns the meeting (program.hpp) of an exchange. Both partners get the same meeting, although their
+  /// `out` and `in` are swapped.
   std::uint32_t meeting_of(TransferId out, TransferId in, Rank rank, Rank partner) {
     const auto [entry, is_new] =
         meeting_ids_.try_emplace(std::min(out, in), static_cast<std::uint32_t>(program_.meetings.size()));

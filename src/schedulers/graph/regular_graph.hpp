@@ -2,12 +2,12 @@
 // The messages of a matrix as a regular bipartite multigraph, and the two steps that decompose it.
 //
 // A graph of degree D with n vertices on each side is an array of n * D edges, ordered by sender: the edges
-// of sender v are at the places v * D .. v * D + D - 1. A graph of degree 1 is a perfect matching. Both steps
-// work inside the array, so a graph is a span of it:
+// of sender v are at the places v * D .. v * D + D - 1. A graph of degree 1 is a perfect matching. Two steps
+// work inside the array, so every graph is a part of it:
 // halve(): degree D becomes two graphs of degree D / 2, back to back. O(n D).
 // split_matching(): degree D becomes a graph of degree D - 1, followed by a perfect matching. O(n D + n log
 // n) expected.
-// Memory: 20.5 bytes per edge; there are at most 2 messages + D edges.
+// Memory: 20.5 bytes per edge. m messages have at most 2 m + D edges.
 #pragma once
 
 #include <cstdint>
