@@ -17,7 +17,7 @@ namespace nuice::mpi {
 /// The name by which a scheduler or an executor is chosen automatically.
 inline constexpr std::string_view auto_name = "auto";
 
-/// Options that rank 0's NUICE_OPTIONS has overridden, and its text; the same text on all ranks.
+/// Options after rank 0's NUICE_OPTIONS has overridden some of them, and its text, the same on all ranks.
 struct OverriddenOptions {
   PlanOptions options;
   std::string text;
