@@ -12,7 +12,7 @@
 // Errors, the same on all ranks: invalid_argument for a negative count, blocks that overlap in the receive
 // buffer (found for datatypes without gaps), blocks outside their range, a communicator without neighbours,
 // or an intercommunicator; mismatch if a rank expects a different number of bytes than is sent to it. The
-// text names the rank or the pair. Other errors are those of Plan and Plan::bind_messages().
+// text names the rank or the pair. Other errors are as for Plan and Plan::bind_messages().
 #pragma once
 
 #include <mpi.h>

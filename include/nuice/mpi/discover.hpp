@@ -5,7 +5,7 @@
 //   std::vector<nuice::Partner> sources = discoverer.sources(destinations);   // as often as you like
 //
 // A Plan finds its sources itself. A Discoverer is for programs that need no schedule, or whose ranks make
-// one together.
+// a schedule together.
 #pragma once
 
 #include <mpi.h>

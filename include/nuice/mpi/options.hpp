@@ -99,7 +99,7 @@ struct DeviceOptions {
   Bytes chunk_bytes = Bytes{1} << 18;
 };
 
-/// Options of the scheduler "auto". Files and environment variables are those of rank 0.
+/// Options of the scheduler "auto". Files and environment variables of rank 0 are used.
 struct AutoOptions {
   /// The expected number of uses of the plan, at least 1. The planning time divided by it is part of the cost
   /// of an exchange.

@@ -41,8 +41,8 @@ struct Received {
 /// may be overwritten and all its messages have arrived. Cost: about one message time per message, and
 /// between hosts one sum over the ranks.
 /// Throws Error, the same on all ranks: invalid_argument for a rank outside the communicator, a negative
-/// count, a null datatype, or a communicator that Plan refuses; limit for a
-/// message above 2^62 bytes; mpi if MPI reports an error.
+/// count, a null datatype, or a communicator that Plan refuses; limit for a message above 2^62
+/// bytes; mpi if MPI reports an error.
 Received sparse_alltoallv(MPI_Comm comm, std::span<const Outgoing> sends);
 
 }  // namespace nuice::mpi

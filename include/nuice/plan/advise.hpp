@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The adviser: says which scheduler and executor suit a matrix, a machine and a number of uses, and why the
-// other candidates do not
-// (000 s.4.1 and s.7).
+// other candidates do not (000 s.4.1 and s.7).
 //
 //   const Advice advice = advise(matrix, find_machine("ethernet-10g"), {.reuse = 1000});
 //   advice.choice().name()          // "coloring:async"
 //   advice.sentence                 // the reason; to_text(advice) has a line for every candidate
 //   const Schedule plan = advised_schedule(matrix, machine, advice);
 //
-// A candidate costs  total_s = planning_s / reuse + exchange_s  (S / R + C, 000 s.7); the adviser chooses the
-// candidate with the least total.
-// C is predicted in two ways: by a rule in closed form from the degrees and sizes of the matrix, or by
-// simulation. How many
-// candidates are simulated depends on counted work, never on a clock: the same arguments give the same
-// advice, in every run and on every rank. docs/explanation/advise.md describes the choice and how good it is.
+// A candidate costs  total_s = planning_s / reuse + exchange_s  (S / R + C, 000 s.7). The adviser chooses the
+// candidate with the lowest total. It predicts C in two ways: by a rule in closed form from the degrees and
+// sizes of the matrix, or by simulation. How many candidates are simulated depends on counted work, never on a
+// clock, so the same arguments give the same advice in every run and on every rank. docs/explanation/advise.md
+// describes the choice and how good it is.
 #pragma once
 
 #include <cstddef>
@@ -57,8 +55,8 @@ struct AdviceOptions {
   /// The time that the decision may take, estimated from counted work. By default half of reuse times the
   /// predicted exchange time, but at least 0.1 ms (making a plan takes about as long) and at most 3 s.
   std::optional<double> budget_s = std::nullopt;
-  /// The relative error of the machine's description; it widens Candidate::uncertainty. The default is so
-  /// large that nine of ten times that the papers print for the CM-5 differ less from the simulated times
+  /// The relative error of the machine's description; it widens Candidate::uncertainty. The default
+  /// comes from the CM-5: nine of ten times that the papers print differ less from the simulated times
   /// (papers/docs/reproduce.md).
   double machine_uncertainty = 0.18;
 };
@@ -74,7 +72,7 @@ struct Candidate {
   PhaseId phases = 0;
   /// The sum of the largest transfers of all phases; expected or counted, like `phases`.
   Bytes phase_bytes = 0;
-  /// The time to make and check the schedule once, S: counted work at the speed at which the machine plans.
+  /// The time S to make and check the schedule once, from counted work and the machine's planning speed.
   double planning_s = 0;
   double exchange_s = 0;  ///< The exchange time, C.
   double total_s = 0;     ///< S / R + C.
@@ -122,7 +120,7 @@ struct Advice {
 
   const Candidate& choice() const { return candidates.front(); }
   /// Returns how many candidates at the front have an uncertainty range that overlaps the range of the
-  /// choice; the choice counts.
+  /// choice, including the choice.
   std::size_t num_contenders() const;
 };
 

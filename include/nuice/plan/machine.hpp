@@ -55,7 +55,8 @@ struct Machine : MessageCosts,
   double worst_check = 0;
 };
 
-/// The limit of worst_check. A calibrated machine above it is used only if the user names it.
+/// The limit of worst_check. A calibrated machine with a larger worst_check is used only if the user names
+/// it.
 inline constexpr double largest_trusted_error = 1.5;
 
 /// Returns the number of bytes on the wire for a transfer of `bytes`.

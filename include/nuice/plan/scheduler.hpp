@@ -29,7 +29,6 @@ struct Problem {
   std::uint64_t seed = 0;
   /// The cost of a phase in addition to its largest transfer, in bytes that could be sent in that time: alpha
   /// / beta. Only schedulers that weigh phases against bytes (kpbs, bruck) use it. Between 0 and max_bytes.
-  /// / beta. Only schedulers that weigh phases against bytes (kpbs, bruck) use it. Between 0 and max_bytes.
   Bytes phase_cost_bytes = default_phase_cost_bytes;
   /// The network; rank i of the matrix is rank i of the network. Schedulers that guarantee link_free need it;
   /// other schedulers ignore it.
