@@ -22,8 +22,8 @@
 // * With Problem::prefer_pairs a phase first takes pairs of messages between the same two ranks in both
 //   directions, row by row, then single messages; rs_nl.cpp gives the reason. The rest of a message is sent
 //   alone if its counterpart is finished.
-// At least one message is finished in every phase. Cost: that of RS_N, plus O(degree) per transfer to keep
-// rows sorted. In addition to the schedule 8 bytes per message, and 8 per partly sent message.
+// At least one message is finished in every phase. Cost: the cost of RS_N, plus O(degree) per transfer to
+// keep rows sorted. In addition to the schedule 8 bytes per message, and 8 per partly sent message.
 #include <algorithm>
 #include <functional>
 #include <limits>

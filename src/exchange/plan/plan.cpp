@@ -134,7 +134,7 @@ void Plan::Planner::make(const Problem& problem, const PlanOptions& options, con
   });
 }
 
-/// Collective. Returns the options with those of NUICE_OPTIONS, checked, and equal on all ranks.
+/// Collective. Applies NUICE_OPTIONS to the options and checks them. Returns the same options on all ranks.
 PlanOptions Plan::Planner::agree_on_options(const PlanOptions& given) {
   agree(*comm, given.fault);
   auto [options, overridden] = with_environment(*comm, given);

@@ -10,7 +10,8 @@ namespace {
 
 std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
 
-/// For every rank, the transfers that it sends, or those that it receives, in the order of the schedule.
+/// For every rank, the transfers that it sends, or the transfers that it receives, in the order of the
+/// schedule.
 using ByRank = std::vector<std::vector<TransferId>>;
 
 struct Sides {
@@ -41,7 +42,7 @@ std::vector<Move> moves_of(const Schedule& schedule, const Machine& machine) {
   return moves;
 }
 
-/// Finds the transfers that must have arrived before a transfer may leave: those that bring its forwarded
+/// Finds the transfers that must have arrived before a transfer may leave, because they bring its forwarded
 /// pieces.
 void find_forwards(const CommMatrix& matrix, const Schedule& schedule, Program& program) {
   std::map<MessageId, std::vector<TransferId>> carriers;
