@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records which messages of a running exchange have arrived as a whole.
+// Records which messages of a running exchange have arrived completely.
 //
 // A message arrives in one piece or in several, alone or as parts of transfers that also carry other
 // messages. It has landed when all its pieces have, in any order. bind() declares the pieces; executors

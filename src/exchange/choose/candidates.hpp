@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the scheduler "auto" chooses among, and what it counts for that. Pure functions.
+// The candidates of the scheduler "auto", and the counts that it needs. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ bool predicts_order_only(const PickedMachine& picked, const PlanOptions& options
 std::vector<std::string> candidates_for(const PickedMachine& picked, const PlanOptions& options,
                                         bool for_hosts, bool order_only);
 
-/// Messages between hosts that can be combined, and the pairs of hosts that have any.
+/// The number of messages between hosts that can be combined, and of pairs of hosts that have such messages.
 struct SmallMessages {
   std::int64_t number = 0;
   std::int64_t num_pairs = 0;
