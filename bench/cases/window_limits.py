@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The cost of windows of TCP connections, and the steadiness of exchanges with them.
 
-connections: processor time of the library's thread where a process has 1,000 connections and 16 of them
-  receive (bench/flow_programs/connections.cpp, 2 hosts), as a share of one core.
-unexpected: memory of a rank that computes for 10 s while all others send it 512 KiB each, just short enough
-  to be sent without asking, above what it had before; with `nuice run`, and without
+connections: processor time of the library's thread, as a share of one core, if a process has 1,000
+  connections and 16 of them receive (bench/flow_programs/connections.cpp, 2 hosts).
+unexpected: growth of a rank's memory that computes for 10 s while each other rank sends it 512 KiB, just
+  short enough to be sent without the receiver's consent; with `nuice run` and without
   (bench/flow_programs/unexpected.cpp, 16 hosts with 4 ranks each).
 steady: the 95th percentile of 40 exchanges over their median, without windows and with them.
-changes: in a job on `fast` the ports of one host get slower by 5, and as fast as before again. times: the
-  median of the exchanges from the third on after a change, over that of a job which has that rate from its
-  beginning; first: the same of the first exchange after the change.
+changes: in a job on `fast` the ports of one host become 5 times slower, and later as fast as at first. times:
+  the median of the exchanges from the third after a change, over the median of a job that has this rate
+  from its beginning; first: the same for the first exchange after the change.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Settings of an MPI library: the environment of a job, and the command before its program.
 
-A setting is a word: parts joined by +.
+A setting is a word whose parts are joined by +:
   installed             nothing
-  rcvbuf=4k eager=1m    a knob of the table below, as the MPI in use calls it
+  rcvbuf=4k eager=1m    a knob of the table below, under the name that the MPI in use has for it
   LD_PRELOAD=/lib/x.so  any variable of the environment (capital letters)
   with=nice             a command before the program
   NAME:PART+PART        under a name of its own: no tuning of MPI, but a further column

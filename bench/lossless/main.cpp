@@ -4,7 +4,7 @@
 //
 //   nuice-fabric --prefix nuice- --topology fattree:4x4/2 --hosts 16 --status FILE.json
 //
-//   nuice-fabric --topology crossbar:16 --virtual 1000000    measures the switches with packets, without ports
+//   nuice-fabric --topology crossbar:16 --virtual 1000000    measures the switches without ports
 //
 // Prints "ready" when every host's namespace has its port, eth0, and this namespace has br0 for the launcher.
 // Ends by SIGTERM. Exit codes: 0 ended, 1 an error, 2 bad command line.

@@ -4,18 +4,21 @@
 // The steps of the fit; each uses the results of the steps before. t(n) is the time of one message of n bytes
 // in a ping-pong, per message and repetition:
 //
-//   send_overhead      rank 0's own time in a stream of empty-handed messages (8 bytes), executor async
-//   phase              what the same stream takes longer by executor phased
-//   receive_overhead   both ways at once, per message, less send_overhead (a processor does one thing at a time)
-//   latency            t(8) less those three
-//   eager_limit        the largest message that leaves before its receive is posted, by bisection
-//   bandwidth, handshake   least squares of relative errors: t(n) = t(8) + handshake [n > eager_limit] + n * byte
-//   bandwidth, what lasts  one way without a rest, until the rate falls no more: a token bucket lets the first bytes pass, and fills
-//                      up again while a port rests, as it does in a ping-pong
-//   duplex             t of an exchange of two, and of a ring of three, over t(n), bytes only: 1 full, 2 half
-//   losses             k senders to one receiver, over k * n * byte
-//   queue, timeout     where k senders suddenly take much longer than that
-//   barrier            over log2 of the ranks
+//   send_overhead          rank 0's own time in a stream of messages of 8 bytes, executor async
+//   phase                  the additional time of this stream with executor phased
+//   receive_overhead       both directions at once, per message, minus send_overhead (a processor handles
+//                          one message at a time)
+//   latency                t(8) minus these three
+//   eager_limit            the largest message that leaves before its receive is posted, by bisection
+//   bandwidth, handshake   least squares of relative errors:
+//                          t(n) = t(8) + handshake [n > eager_limit] + n * byte
+//   bandwidth (sustained)  one direction without pauses, until the rate stops falling: a token bucket lets
+//                          the first bytes pass, and refills while a port pauses, as in a ping-pong
+//   duplex                 the bytes' time in an exchange of two ranks, and in a ring of three, over t(n):
+//                          1 full, 2 half
+//   losses                 k senders to one receiver, over k * n * byte
+//   queue, timeout         the load at which k senders suddenly take much longer than that
+//   barrier                over log2 of the ranks
 //
 // Every number is the median over the repetitions of each repetition's value; for overheads and latency it is
 // the lower quartile.

@@ -5,8 +5,8 @@
 //   mpiexec -n N nuice-calibrate --save              where the planner's "auto" looks for it
 //   mpiexec -n N nuice-calibrate -o my.toml --reps 51
 //
-// Exit code, the same on all ranks: 0 done; 1 a measurement failed; 2 bad command line, too few ranks, or a file that cannot
-// be written.
+// Exit code, the same on all ranks: 0 done; 1 a measurement failed; 2 bad command line, too few ranks, or a
+// file that cannot be written.
 #include <filesystem>
 #include <thread>
 #include <utility>

@@ -4,8 +4,8 @@
 // any MPI will do for fewer ranks.
 //
 //   smpirun -np 4096 ... plan_scale everywhere PARTNERS
-//   smpirun -np 4096 ... plan_scale gather|count|consensus PARTNERS      only learning the sources, by that method
-//   smpirun -np 1    ... plan_scale local PARTNERS RANKS       what one rank computes for all, by the clock of this machine
+//   smpirun -np 4096 ... plan_scale gather|count|consensus PARTNERS   only learns the sources, by that method
+//   smpirun -np 1    ... plan_scale local PARTNERS RANKS              times the computations of one rank
 //
 // With plan_scale_memory.cpp preloaded, every allocation is charged to the rank that makes it, so each rank
 // has its own peak although all are one process. Allocations of the program and of NUICE, which is linked

@@ -23,8 +23,8 @@
 #include <string>
 #include <vector>
 
-#if defined(OMPI_MAJOR_VERSION) && \
-    OMPI_MAJOR_VERSION < 5  // their mpi.h does not declare these functions either
+// The mpi.h of Open MPI 4 does not declare these functions either.
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
 #define MPI_Alltoallv_init MPIX_Alltoallv_init
 #define MPI_Neighbor_alltoallv_init MPIX_Neighbor_alltoallv_init
 extern "C" int MPIX_Alltoallv_init(const void*, const int*, const int*, MPI_Datatype, void*, const int*,

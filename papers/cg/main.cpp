@@ -5,7 +5,8 @@
 //   mpiexec -n 4 nuice-cg                                a Poisson problem with 64 x 64 unknowns
 //   mpiexec -n 4 nuice-cg --matrix stiffness.mtx --solution x.txt --pattern halo.mtx --json
 //
-// Exit code, the same on all ranks: 0 solved, and equal to the sequential solution; 1 not; 2 bad command line or matrix.
+// Exit code, the same on all ranks: 0 solved, and equal to the sequential solution; 1 not; 2 bad command line
+// or matrix.
 #include <fmt/format.h>
 
 #include <cmath>

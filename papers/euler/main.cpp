@@ -2,7 +2,7 @@
 // nuice-euler: the Euler equations of gas flow on unstructured triangles. The halos are planned by NUICE and,
 // in the same run, exchanged by MPI itself.
 //
-//   mpiexec -n 4 nuice-euler                      an isentropic vortex, checked: order, conservation, free stream
+//   mpiexec -n 4 nuice-euler              a vortex, checked: order, conservation, free stream
 //   mpiexec -n 4 nuice-euler --mesh airfoil.mesh --mach 0.5 --alpha 2 --steps 2000 --vtk flow.vtk
 //
 // Exit code, the same on all ranks: 0 right; 1 a check failed; 2 bad command line or mesh.

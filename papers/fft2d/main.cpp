@@ -2,7 +2,7 @@
 // nuice-fft2d: the two-dimensional Fourier transform of 001 table 5. The complete exchange is planned by
 // NUICE and, in the same run, carried out by MPI itself.
 //
-//   mpiexec -n 4 nuice-fft2d                                        256 x 256, checked against FFTW's 2-D plan
+//   mpiexec -n 4 nuice-fft2d                      256 x 256, checked against FFTW's 2-D plan
 //   mpiexec -n 8 nuice-fft2d --size 2048 --schedulers lex,pex,bex --json
 //   mpiexec -n 3 nuice-fft2d --size 100x37 --input a.c128 --output transform.c128
 //

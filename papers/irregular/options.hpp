@@ -29,7 +29,8 @@ struct CommonOptions {
   }
 };
 
-/// Adds --seed, --schemes, --widths, --sync, --delta, --transport, --second, --buffer-bytes, --reps and --json.
+/// Adds --seed, --schemes, --widths, --sync, --delta, --transport, --second, --buffer-bytes, --reps and
+/// --json.
 inline void add_options(kit::App& app, CommonOptions& options, const std::string& default_delta) {
   kit::add(app, "--seed", options.seed, "of all random numbers");
   kit::add(app, "--schemes", options.schemes, "separated by commas; all where none is named");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SSR-C-NO (002 figs 20, 21, 23) and ASR-C-O (fig. 24): the items of a level for a neighbour are one MPI message.
+// SSR-C-NO (002 figs 20, 21, 23) and ASR-C-O (fig. 24): the items of a level for a neighbour are one MPI
+// message.
 //
 // SSR sends to one neighbour after the other, and waits each time until the receiver has begun to take the
 // message (MPI_Issend: the handshake of 002 s.4.2). It absorbs when all messages have come. ASR sends the

@@ -56,7 +56,7 @@ def test_everything_is_reproduced(quick) -> None:
 def test_the_list_of_figures_is_whole() -> None:
     """Of every paper, each table and figure is run, or the document says where it is or why it is none."""
     document = (Path(__file__).parents[1] / "docs/reproduce.md").read_text(encoding="utf-8")
-    section = document.split("## Which of the printed ones")[1].split("\n## ")[0]
+    section = document.split("## Which tables and figures")[1].split("\n## ")[0]
     printed = {"000": (0, 17), "001": (12, 12), "002": (0, 38), "003": (4, 10), "004": (6, 9)}
     for paper, counts in printed.items():
         (line,) = [line for line in section.splitlines() if line.startswith(f"| {paper} ")]

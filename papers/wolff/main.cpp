@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // nuice-wolff: Wolff's cluster algorithm for the Ising model, in every message-passing scheme of 002.
 //
-//   mpiexec -n 2 nuice-wolff                                    64 x 64 at beta_c, tested against exact values
+//   mpiexec -n 2 nuice-wolff                    64 x 64 at beta_c, tested against exact values
 //   mpiexec -n 2 nuice-wolff --size 1024 --widths 1,4,16,64 --samples 0 --no-check --json
 //
 // Exit code, the same on all ranks: 0 right; 1 not; 2 bad command line.

@@ -13,9 +13,9 @@
 //      without losses, as in TCP's slow start, until the rate grows by less than a quarter.
 //   2. The window is at most 16 KiB, which any queue holds, or the bytes that keep the port busy for a
 //      millisecond and two round trips at the fastest rate so far, if these are more (BBR's bound and end of
-//      the start: Cardwell et al., 2016). During the start it may be twice as large: with less, pairs that send both
-//      ways at once stayed slow (130 ms instead of 100 ms for 512 KiB). On fast ports a connection uses less
-//      than this bound, so no window is set.
+//      the start: Cardwell et al., 2016). During the start it may be twice as large: with less, pairs that
+//      send both ways at once stayed slow (130 ms instead of 100 ms for 512 KiB). On fast ports a connection
+//      uses less than this bound, so no window is set.
 //   3. The first losses halve the window. Later losses shrink it to 0.7 of its size (CUBIC's factor, RFC
 //      9438).
 //   4. If the window is smaller than rule 2 allows and nothing was lost for a while, a window 1.5 times as
