@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
   // [/requests]
 
   // [local]
-  // Where is the value of a global point: among mine, or behind them among the ghosts?
+  // Where is the value of a global point: among mine, or after them among the ghosts?
   const auto local = [&](std::int64_t g) {
     if (g / points_per_rank == rank) return g - first;
     return points_per_rank + (std::ranges::lower_bound(ghosts, g) - ghosts.begin());

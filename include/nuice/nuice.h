@@ -50,7 +50,7 @@ typedef MPI_Fint nuice_fint;
 extern "C" {
 #endif
 
-/** The result of a call. The numbers are those of nuice::ErrorCode and never change. */
+/** The result of a call. The numbers are the same as in nuice::ErrorCode and never change. */
 typedef enum nuice_status {
   NUICE_OK = 0,
   NUICE_ERR_INVALID_ARGUMENT = 1, /**< The call does not accept a value; also for a NULL handle. */
@@ -186,7 +186,7 @@ NUICE_API int nuice_plan_free(nuice_plan** plan);
  * for the message from source i. Backwards, send[i] belongs to source i and receive[i] to destination i. */
 NUICE_API int nuice_plan_bind(nuice_plan* plan, const void* const send[], void* const receive[],
                               nuice_direction direction, nuice_exchange** exchange);
-/** Collective. Binds one buffer for all partners. Message i begins send_offsets[i] bytes behind send. The
+/** Collective. Binds one buffer for all partners. Message i begins send_offsets[i] bytes after send. The
  * buffer has send_bytes bytes (NUICE_ANY_ROOM: not checked). The same holds for receive. If offsets are NULL,
  * the messages are contiguous. */
 NUICE_API int nuice_plan_bind_array(nuice_plan* plan, const void* send, int64_t send_bytes,
@@ -195,7 +195,7 @@ NUICE_API int nuice_plan_bind_array(nuice_plan* plan, const void* send, int64_t 
                                     nuice_exchange** exchange);
 /** Collective. Binds several fields, which travel in one exchange. Field f begins at send[f]. For partner i
  * it has send_counts[f * partners + i] elements of send_types[f], beginning send_offsets[f * partners + i]
- * extents behind send[f]. The same holds for receive. If offsets are NULL, the elements are contiguous. All
+ * extents after send[f]. The same holds for receive. If offsets are NULL, the elements are contiguous. All
  * ranks must have the same number of fields, and both ends of a message the same number of bytes. Types must
  * be committed and may be freed afterwards. */
 NUICE_API int nuice_plan_bind_fields(nuice_plan* plan, int num_fields, const void* const send[],
@@ -212,8 +212,8 @@ NUICE_API int nuice_plan_bind_fields_f(nuice_plan* plan, int num_fields, const v
                                        const int64_t receive_offsets[], nuice_direction direction,
                                        nuice_exchange** exchange);
 
-/** For bindings of other languages, which check memory themselves: a rank with an error calls this function
- * while the other ranks call nuice_plan_bind*(). All ranks then return this error, with
+/** Reports an error of this rank; for bindings of other languages, which check memory themselves. This rank
+ * calls it while the other ranks call nuice_plan_bind*(). All ranks then return this error, with
  * NUICE_ERR_INVALID_ARGUMENT. */
 NUICE_API int nuice_plan_refuse(nuice_plan* plan, const char* error);
 
@@ -222,10 +222,10 @@ NUICE_API int nuice_plan_refuse(nuice_plan* plan, const char* error);
 /** Starts the exchange. All ranks of the plan must call it; it does not wait for other ranks. Errors:
  * NUICE_ERR_STATE if the exchange is already active; NUICE_ERR_MPI. */
 NUICE_API int nuice_exchange_start(nuice_exchange* exchange);
-/** nuice_exchange_start() for buffers in GPU memory. The exchange follows the earlier work on `stream`, a
+/** Starts an exchange of buffers in GPU memory. The exchange follows the earlier work on `stream`, a
  * stream of the program (cudaStream_t, hipStream_t). For host memory the stream has no effect. */
 NUICE_API int nuice_exchange_start_on(nuice_exchange* exchange, void* stream);
-/** nuice_exchange_wait() for buffers in GPU memory. Later work on `stream` finds the received data. For host
+/** Waits for an exchange of buffers in GPU memory. Later work on `stream` finds the received data. For host
  * memory the stream has no effect. */
 NUICE_API int nuice_exchange_wait_on(nuice_exchange* exchange, void* stream);
 /** Not collective. Makes progress. *done becomes 1 if this rank's part is complete. Errors: NUICE_ERR_STATE
@@ -261,7 +261,7 @@ NUICE_API int nuice_exchange_free(nuice_exchange** exchange);
  *   for (int i = 0; i < steps; ++i) { nuice_start(x); nuice_wait(x); }
  *   nuice_free(&x);
  *
- * Collective over comm. Arguments and results are those of the MPI calls with these names. Functions whose
+ * Collective over comm. Arguments and results are as in the MPI calls with these names. Functions whose
  * names end in _c take 64-bit counts, as in MPI 4. The buffers must stay valid until nuice_free(). Arrays of
  * counts, displacements and types, and the types themselves, may be freed earlier. Blocks of 0 elements are
  * not messages.
@@ -349,9 +349,9 @@ typedef struct nuice_blocks_f {
   int64_t num_types; /**< 1; with NUICE_CALL_TYPES num_blocks. */
   const nuice_fint* types;
 } nuice_blocks_f;
-/** Any of the calls above, with integer handles of MPI. call: 0 or a sum of NUICE_CALL_ flags. options: as
- * for nuice_plan_create(); NULL or "": scheduler auto. fault: an error that the caller has found in the
- * arguments, which all ranks then return; NULL or "": no error. */
+/** Carries out any of the calls above, with integer handles of MPI. call: 0 or a sum of NUICE_CALL_ flags.
+ * options: as for nuice_plan_create(); NULL or "": scheduler auto. fault: an error that the caller has found
+ * in the arguments, which all ranks then return; NULL or "": no error. */
 NUICE_API int nuice_alltoallv_init_f(int call, const nuice_blocks_f* send, const nuice_blocks_f* receive,
                                      nuice_fint comm, const char* options, const char* fault,
                                      nuice_request* request);
@@ -377,7 +377,7 @@ NUICE_API int nuice_free(nuice_request* request);
  * and exchanges that were not started are skipped. Errors: as nuice_wait() for the first exchange that fails;
  * the other exchanges are not affected. */
 NUICE_API int nuice_waitall(int count, const nuice_request requests[]);
-/** nuice_waitall() for exchanges together with MPI requests. statuses: an array for the MPI requests, or
+/** Waits like nuice_waitall(), for exchanges and MPI requests. statuses: an array for the MPI requests, or
  * NULL. */
 NUICE_API int nuice_waitall_mpi(int count, const nuice_request requests[], int mpi_count,
                                 MPI_Request mpi_requests[], MPI_Status statuses[]);
@@ -395,7 +395,7 @@ NUICE_API int nuice_testsome(int count, const nuice_request requests[], int* num
  *
  *   nuice_alltoallv(s, sc, sd, MPI_DOUBLE, r, rc, rd, MPI_DOUBLE, comm);   // as MPI_Alltoallv
  *
- * Collective over comm. Arguments and results are those of the MPI calls with these names. No plan is made,
+ * Collective over comm. Arguments and results are as in the MPI calls with these names. No plan is made,
  * so counts may change in every call, on any ranks. The state of the last 16 different calls is kept with
  * comm and found again without communication.
  *
@@ -452,9 +452,9 @@ NUICE_API int nuice_alltoallv_f(int call, const nuice_blocks_f* send, const nuic
 typedef struct nuice_received nuice_received;
 /** Collective over comm. Sends num_messages messages and receives all messages to this rank, whose senders
  * and sizes need not be known. Message i goes to ranks[i] and has counts[i] elements, beginning displs[i]
- * elements behind send. Several messages to one rank and messages to itself are allowed. 0 elements are not a
- * message. Free *received by nuice_received_free(). Errors: as nuice::mpi::sparse_alltoallv
- * (nuice/mpi/sparse_alltoallv.hpp). */
+ * elements after the address send. Several messages to one rank, and to the calling rank, are allowed.
+ * Messages of 0 elements are not sent. Free *received by nuice_received_free(). Errors: as
+ * nuice::mpi::sparse_alltoallv (nuice/mpi/sparse_alltoallv.hpp). */
 NUICE_API int nuice_sparse_alltoallv(const void* send, int num_messages, const int ranks[],
                                      const int counts[], const int displs[], MPI_Datatype type, MPI_Comm comm,
                                      nuice_received** received);
@@ -487,7 +487,7 @@ NUICE_API int nuice_halo_create_ranges_f(nuice_fint comm, const int64_t begins[]
                                          const int64_t needed[], int64_t entry_bytes, const char* options,
                                          nuice_halo** halo);
 /** Collective over comm. Makes a halo. Global index g < num_indices belongs to owners[g], equal on all ranks.
- * The other arguments are those of nuice_halo_create_ranges(). */
+ * The other arguments are as for nuice_halo_create_ranges(). */
 NUICE_API int nuice_halo_create_owners(MPI_Comm comm, int64_t num_indices, const int owners[],
                                        int64_t num_needed, const int64_t needed[], int64_t entry_bytes,
                                        const char* options, nuice_halo** halo);
@@ -496,7 +496,7 @@ NUICE_API int nuice_halo_create_owners_f(nuice_fint comm, int64_t num_indices, c
                                          int64_t num_needed, const int64_t needed[], int64_t entry_bytes,
                                          const char* options, nuice_halo** halo);
 /** Collective over comm. Makes a halo. This rank owns the global indices owned[0 .. num_owned); no rank needs
- * to know which indices other ranks own. The other arguments are those of nuice_halo_create_ranges(). */
+ * to know which indices other ranks own. The other arguments are as for nuice_halo_create_ranges(). */
 NUICE_API int nuice_halo_create_list(MPI_Comm comm, int64_t num_owned, const int64_t owned[],
                                      int64_t num_needed, const int64_t needed[], int64_t entry_bytes,
                                      const char* options, nuice_halo** halo);
@@ -520,7 +520,7 @@ NUICE_API int nuice_halo_local_indices(const nuice_halo* halo, int64_t num_indic
  * nuice_halo_bind_*() reports an invalid wire. */
 NUICE_API int nuice_halo_set_wires(nuice_halo* halo, int num_fields, const nuice_wire wires[]);
 /** Collective. Binds a gather, which fetches the ghost values of num_fields arrays at once. Entry i of field
- * f lies i * entry_bytes[f] bytes behind owned[f]; ghost k lies k * entry_bytes[f] bytes behind ghosts[f]. */
+ * f lies i * entry_bytes[f] bytes after owned[f]; ghost k lies k * entry_bytes[f] bytes after ghosts[f]. */
 NUICE_API int nuice_halo_bind_gather(nuice_halo* halo, int num_fields, const void* const owned[],
                                      void* const ghosts[], const int64_t entry_bytes[],
                                      nuice_exchange** exchange);
@@ -535,13 +535,13 @@ NUICE_API int nuice_halo_bind_scatter(nuice_halo* halo, int num_fields, const vo
 NUICE_API int nuice_halo_bind_scatter_f(nuice_halo* halo, int num_fields, const void* const ghosts[],
                                         void* const owned[], const int components[], const nuice_fint types[],
                                         nuice_fint op, nuice_exchange** exchange);
-/** Collective. For bindings of other languages, which check arrays themselves: finds out whether all ranks
- * may continue. error: an error of this rank, or NULL. value: 0 or more, must be equal on all ranks. Errors:
+/** Collective. Finds out whether all ranks may continue; for bindings of other languages, which check arrays
+ * themselves. error: an error of this rank, or NULL. value: 0 or more, must be equal on all ranks. Errors:
  * NUICE_ERR_INVALID_ARGUMENT with the text of a rank that has an error; NUICE_ERR_MISMATCH if values differ.
  * The halo stays usable. */
 NUICE_API int nuice_halo_agree(nuice_halo* halo, int64_t value, const char* error);
-/** nuice_plan_refuse() for a halo: a rank with an error calls it while the other ranks call
- * nuice_halo_bind_*(). */
+/** Reports an error of this rank, as nuice_plan_refuse() does for a plan. This rank calls it while the other
+ * ranks call nuice_halo_bind_*(). */
 NUICE_API int nuice_halo_refuse(nuice_halo* halo, const char* error);
 /** Collective. Frees the halo and sets *halo to NULL; does nothing for NULL. Bound exchanges stay usable. */
 NUICE_API int nuice_halo_free(nuice_halo** halo);

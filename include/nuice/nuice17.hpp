@@ -6,7 +6,7 @@
 //   auto x = nuice17::alltoallv_init(s, sc, sd, MPI_DOUBLE, r, rc, rd, MPI_DOUBLE, comm);
 //   for (int i = 0; i < steps; ++i) x.start(), x.wait();
 //
-// Link libnuice (CMake: nuice::c). Functions and their errors are those of the C functions with the same
+// Link libnuice (CMake: nuice::c). Functions and their errors are as for the C functions with the same
 // names.
 #pragma once
 

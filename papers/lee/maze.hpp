@@ -86,7 +86,7 @@ class Reader {
 
  private:
   void add_row(const std::string& line) {
-    if (!maze_.nets.empty()) in_.fail("a row behind a net; mazes are separated by empty lines");
+    if (!maze_.nets.empty()) in_.fail("a row after a net; mazes are separated by empty lines");
     if (line.size() > max_side || maze_.rows == max_side) in_.fail("more than {} rows or columns", max_side);
     const auto width = static_cast<std::int32_t>(line.size());
     if (maze_.rows == 0) maze_.columns = width;

@@ -161,7 +161,7 @@ class Refuses(ProgramTest):
             ("...\n.#.\nnet 0 0 1 1\n", "m.txt:3: the target 1 1 is inside a wall"),
             ("...\nnet 0 0 0 3\n", "m.txt:2: the target 0 3 is outside"),
             ("...\nnet 0 0 1\n", 'm.txt:2: expected "net ROW COLUMN'),
-            ("...\nnet 0 0\n...\n", "m.txt:3: a row behind a net"),
+            ("...\nnet 0 0\n...\n", "m.txt:3: a row after a net"),
             ("...\n", "m.txt:1: a maze without nets"),
             ("net 0 0\n", "m.txt:1: a net before its maze"),
             ("\n", "m.txt: no maze in it"),

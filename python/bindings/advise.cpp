@@ -43,7 +43,8 @@ void register_candidate(nb::module_& module) {
       .def_ro("total_s", &Candidate::total_s, "The total cost of an exchange, S / R + C.")
       .def_ro("to_bound", &Candidate::to_bound)
       .def_ro("uncertainty", &Candidate::uncertainty, "The relative error of exchange_s.")
-      .def_ro("why_not", &Candidate::why_not, "Why this candidate is not chosen; empty for the choice.")
+      .def_ro("why_not", &Candidate::why_not,
+              "Why this candidate is not chosen; empty for the chosen candidate.")
       .def("__repr__", [](const Candidate& c) { return "<Candidate " + c.name() + ">"; });
 }
 
@@ -65,9 +66,10 @@ void register_advise(nb::module_& module) {
       .def_ro("candidates", &Advice::candidates, nb::rv_policy::reference_internal,
               "All candidates, the choice first.")
       .def_prop_ro("choice", &Advice::choice, nb::rv_policy::reference_internal)
-      .def_prop_ro("num_contenders", &Advice::num_contenders,
-                   "How many candidates at the front have uncertainties that overlap that of the choice, "
-                   "which counts.")
+      .def_prop_ro(
+          "num_contenders", &Advice::num_contenders,
+          "How many candidates at the front have an uncertainty range that overlaps the range of the "
+          "choice, including the choice.")
       .def_prop_ro("decided_by", [](const Advice& a) { return prediction_name(a.decided_by); })
       .def_ro("deciding_s", &Advice::deciding_s, "The time of the decision, estimated from counted work.")
       .def_ro("budget_s", &Advice::budget_s)

@@ -108,7 +108,7 @@ void register_schedule(nb::module_& module) {
       .def(nb::self == nb::self)
       .def("__repr__", &repr);
   module.def("phase_bytes", &phase_bytes, nb::arg("schedule"), without_gil(),
-             "Returns the sum over the phases of the largest transfer.");
+             "Returns the sum of the largest transfers of all phases.");
 }
 
 }  // namespace nuice::python

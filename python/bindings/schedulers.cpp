@@ -51,7 +51,7 @@ void register_schedulers(nb::module_& module) {
       .def_prop_ro("needs_topology", &Scheduler::needs_topology, "Whether it guarantees link_free.")
       .def_ro("randomized", &Scheduler::randomized, "Whether schedules depend on the seed.")
       .def_ro("alias_of", &Scheduler::alias_of,
-              "The first name of the same algorithm; empty for the first entry.")
+              "The first name of the same algorithm; empty if this entry has the first name.")
       .def_prop_ro(
           "gathers", [](const Scheduler& s) { return *s.gathers; },
           "Whether every rank needs the whole matrix, not only its own messages.")

@@ -8,7 +8,7 @@
 
 Matrices: CommMatrix, from_dense, from_scipy, load_matrix_market, random_regular, random_density. Plans: plan,
 compare, load_plan. Networks: make_topology, topology_kinds. Machines: find_machine, simulate, predict,
-simulate_packets. The adviser: advise. What stands behind them: schedulers, check, lower_bounds, link_bounds,
+simulate_packets. The adviser: advise. Their parts: schedulers, check, lower_bounds, link_bounds,
 slice_all. See docs/how-to/python.md.
 """
 
@@ -100,7 +100,7 @@ from .simulation import (
 )
 from .tradeoff import Frontier, FrontierPoint, frontier
 
-__version__: str  # that of the installed package, looked up at the first access
+__version__: str  # the version of the installed package, looked up at the first access
 
 __all__ = [
     "MAX_BYTES",

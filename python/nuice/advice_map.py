@@ -6,7 +6,7 @@ Usage:
     regions.winner[2][3], regions.degrees[2], regions.sizes[3]
     nuice.advice_map.break_even("cm5-32", reuse=1)
 
-Matrices are those of 003 fig. 7: every rank sends `degree` messages of one size and receives as many.
+Matrices are as in 003 fig. 7: every rank sends `degree` messages of one size and receives as many.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def break_even(
     machine: Machine | str, ranks: int = 32, sizes: Sequence[int] = DEFAULT_SIZES, *, reuse: int = 1
 ) -> list[BreakEven]:
     """Finds the degree where CGM (RS_N) overtakes LP, for a schedule that is used `reuse` times (003
-    s.5.1). Exchanges are simulated; planning times are those of the adviser for the machine.
+    s.5.1). Exchanges are simulated; planning times are the adviser's estimates for the machine.
     """
     target = _core.find_machine(machine) if isinstance(machine, str) else machine
 

@@ -129,7 +129,7 @@ def _is_special(path: str) -> bool:
 
 
 def _target(path: str) -> Path:
-    """Returns the file behind all symbolic links, which need not exist."""
+    """Follows all symbolic links and returns the file's path. The file need not exist."""
     final = Path(path).resolve()
     if not final.parent.is_dir():
         raise Error(f"{path}: there is no folder {final.parent}", "io")

@@ -3,10 +3,10 @@
 points comes from the papers.
 
 The Euler solvers of 000, 001 and 004 ran on unstructured meshes in three dimensions, which are not available
-(001 cites those of Mavriplis; 2,800, 9,428 and 53,961 points are the sizes of his wings). The mesh made here
-is the Delaunay triangulation of random points in a cube. Parts are made by recursive coordinate bisection, as
-was usual in 1992. A point has five unknowns; in single precision these are 20 bytes, which agrees with the
-printed mean sizes of messages.
+(001 cites the meshes of Mavriplis; 2,800, 9,428 and 53,961 points are the sizes of his wings). The mesh made
+here is the Delaunay triangulation of random points in a cube. Parts are made by recursive coordinate
+bisection, as was usual in 1992. A point has five unknowns; in single precision these are 20 bytes, which
+agrees with the printed mean sizes of messages.
 
 The conjugate gradient problem is assumed to be the seven-point Laplacian on 32 x 32 x 16 points in single
 precision, cut into boxes. Among the grids of 16K points in 32 equal boxes this grid is closest to the printed

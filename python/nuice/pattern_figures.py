@@ -2,7 +2,7 @@
 """The statistics with which paper 004 describes its airfoil samples: of a given matrix, and as printed there.
 
 The meshes of the paper are not available, and METIS cuts the 2-D meshes of NUICE into parts with 5
-neighbours, where those of the paper had 9. Therefore `like_mesh` makes patterns with the printed numbers.
+neighbours, but parts in the paper had 9. Therefore `like_mesh` makes patterns with the printed numbers.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class Plan:
 
     @cached_property
     def phase_bytes(self) -> int:
-        """The sum over the phases of the largest transfer."""
+        """The sum of the largest transfers of all phases."""
         return _core.phase_bytes(self.schedule)
 
     @cached_property

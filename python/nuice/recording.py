@@ -205,7 +205,7 @@ def _merged(
 def _patterns(
     ranks: tuple, by_rank: dict[int, tuple[dict, dict]], numbers: np.ndarray, seconds: np.ndarray
 ) -> tuple[Pattern, ...]:
-    """Returns the patterns; those that took most of the time are first."""
+    """Returns the patterns, by descending share of the time."""
     import numpy as np
 
     if not numbers.size:

@@ -73,7 +73,7 @@ def simulate_packets(
 ) -> PacketRun:
     """Simulates a schedule packet by packet on a lossless network with input queues, credits and cut-through.
 
-    queueing: "fifo" or "voq" at inputs. routing: None (that of the machine), "table", "random" (ECMP) or
+    queueing: "fifo" or "voq" at inputs. routing: None (the machine's routing), "table", "random" (ECMP) or
     "spray" (adaptive). numbers: packet_bytes, buffer_packets, seed, early_bytes. A transfer that has a path
     takes it.
 

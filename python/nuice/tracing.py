@@ -131,7 +131,7 @@ class ExchangeTrace:
 
     @cached_property
     def runs(self) -> list[Run]:
-        """The runs of all ranks together. If rings have lost early notes, only the latest runs."""
+        """The runs, each on all ranks. If rings have lost early notes, only the latest runs."""
         starts = {rank: np.flatnonzero(notes["kind"] == START) for rank, notes in self.notes.items()}
         count = min(len(at) for at in starts.values())
         return [self._run(starts, count - k) for k in range(count)]

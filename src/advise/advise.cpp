@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Deciding, in rounds:
+// Decides in three rounds:
 //
-//   rule        for all candidates, O(ranks + messages) together
-//   counting    of those that may win by the rule and forward messages, or may overflow a queue: the rule again, from
-//               their schedules
-//   simulation  of those that may win by the rule, the most promising first, as far as the budget goes
+//   rule        predicts all candidates; O(ranks + messages) in total
+//   counting    applies the rule again, now to the schedules of candidates that may win and that forward
+//               messages or may overflow a queue
+//   simulation  predicts candidates that may win, the most promising first, until the budget is used up
 //
-// Simulation begins only if the budget allows simulating the first candidate and another one. A candidate
-// that was not simulated then wins only if it is better even at the upper end of the rule's uncertainty. A
-// candidate whose planning takes longer than it can save, even if it ran at the bound, is skipped. Work is
-// counted in advance (work.hpp).
+// Simulation begins only if the budget allows simulating the first candidate and another candidate. After
+// that, a candidate that was not simulated wins only if it is better even at the upper end of the rule's
+// uncertainty. A candidate is skipped if its planning takes longer than it can save, even if its exchange took
+// no longer than the bound. Work is counted in advance (work.hpp).
 #include "nuice/plan/advise.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ namespace nuice {
 namespace advice {
 namespace {
 
-/// The relative difference between rule and simulator that nine of ten predictions stay below (bench/run.py
+/// The relative difference between rule and simulator. Nine of ten predictions differ by less (bench/run.py
 /// advise, seeds 500 to 539).
 constexpr double rule_uncertainty = 0.57;
 constexpr double timeout_uncertainty = 1;
@@ -50,7 +50,7 @@ constexpr double budget_share = 0.5;
 constexpr double most_deciding_s = 3;
 constexpr double least_deciding_s = 1e-4;
 
-/// The part of the budget that may be spent on candidates that are not likely to win.
+/// The part of the budget that may be spent on candidates that are unlikely to win.
 constexpr double next_to_nothing = 0.1;
 
 /// Returns the combination of two independent relative uncertainties.
@@ -143,9 +143,9 @@ class Decision {
     candidate.possible_s = estimate.possible_s;
   }
 
-  /// Predicts schedules that forward again, from their structure, as long as one of them may win and the
-  /// budget allows it. The rule's closed forms do not know how much the forwarding ranks carry, nor how many
-  /// ranks send to them at once. Fewer candidates then have to be simulated.
+  /// Predicts some candidates again, from their schedules, as long as one of them may win and the budget
+  /// allows it. The rule's closed forms do not know how much the forwarding ranks carry, nor how many ranks
+  /// send to a rank at once. After this, fewer candidates have to be simulated.
   void count_steps() {
     while (Entry* const candidate = next_to_count()) {
       const Scheduler& planner = *candidate->planner;
@@ -160,10 +160,10 @@ class Decision {
     }
   }
 
-  /// Returns the next candidate whose schedule is made and predicted: first the most promising direct one, since a
-  /// schedule without timeouts may decide, then the others in their order. Null if there is none. The budget is that
-  /// of the best candidate that needs no such prediction. Only a small part of it is used if candidates can be
-  /// simulated.
+  /// Returns the next candidate whose schedule is to be made and predicted, or null. The most promising direct
+  /// candidate is first, because a schedule without timeouts may decide; other candidates follow in their
+  /// order. The budget depends on the best candidate that needs no such prediction. Only a small part of the
+  /// budget is used if candidates can be simulated.
   Entry* next_to_count() {
     const auto settled =
         std::ranges::find_if_not(candidates_, [this](const Entry& c) { return can_count(c); });
@@ -244,9 +244,9 @@ class Decision {
     return made;
   }
 
-  /// Returns the work of simulating the candidate, and of making its schedule if that is not kept. A schedule
-  /// that is not yet made is assumed to have one transfer per message; some schedulers split messages, others
-  /// send many messages in one transfer.
+  /// Returns the work of simulating the candidate, and of making its schedule if the schedule is not kept. A
+  /// schedule that is not yet made is assumed to have one transfer per message, although some schedulers split
+  /// messages, and others send many messages in one transfer.
   double work_s(const Entry& candidate) const {
     const double transfers =
         candidate.transfers ? static_cast<double>(*candidate.transfers) : traits_.messages;
@@ -260,8 +260,8 @@ class Decision {
     return make_s + fluid_work_s(traits_, transfers, machine_, at_once);
   }
 
-  /// Whether the candidate can have the lowest total if another one needs `best_s`: not if it would cost more
-  /// even at the bound.
+  /// Returns whether the candidate can have the lowest total if another candidate needs `best_s`. It cannot if
+  /// it would cost more even at the bound.
   bool can_win(const Candidate& candidate, double best_s) const {
     return candidate.planning_s / static_cast<double>(options_.reuse) + advice_.bound_s < best_s;
   }
@@ -286,14 +286,15 @@ class Decision {
 
   /// Simulates candidates as far as the budget allows, in the order of the lower ends of their costs.
   /// Unlikely candidates are simulated too if that takes little of the budget. The choice is the candidate
-  /// with the lowest upper end: one that was not simulated must be better by more than its uncertainty.
+  /// with the lowest upper end, so a candidate that was not simulated must be better by more than its
+  /// uncertainty.
   void look_closer() {
     if (!affords_two(candidates_[0])) return;
     std::ranges::stable_sort(candidates_, std::less{}, [this](const Entry& c) { return at_best_s(c); });
     compare_with_nothing();
     while (Entry* const next = next_to_look_at()) {
       if (next->planner != nullptr && !next->transfers) {
-        make(*next);  // and whether there is time to simulate it is known now
+        make(*next);  // after this, it is known whether there is time to simulate it
       } else {
         simulate_one(*next);
         advice_.decided_by = Prediction::simulation;
@@ -302,8 +303,8 @@ class Decision {
     std::ranges::stable_sort(candidates_, std::less{}, at_worst_s);
   }
 
-  /// Puts sending everything at once second, if it is not first, so that every choice has been compared with
-  /// using no schedule.
+  /// Puts the candidate that sends everything at once second, if it is not first, so that every choice is
+  /// compared with an exchange without a schedule.
   void compare_with_nothing() {
     const auto nothing = std::ranges::find_if(candidates_, [](const Entry& c) {
       return c.runner->pace == Pace::at_once && (c.planner->guarantees & one_port) == 0;

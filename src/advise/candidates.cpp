@@ -14,15 +14,17 @@ bool has_active_messages(const Machine& machine) {
   return machine.am_send_s + machine.am_latency_s + machine.am_handler_s > 0;
 }
 
-/// Returns how ranks wait in phases: as suits the machine's ports, if there is such an executor.
+/// Returns the pace of executors with phases: pairs if the machine's ports work in pairs and there is such an
+/// executor.
 Pace pace_of_phases(const Machine& machine, bool on_mpi) {
   const bool has_pairs = std::ranges::any_of(
       executors(), [&](const Executor& e) { return e.pace == Pace::pairs && (e.on_mpi || !on_mpi); });
   return machine.duplex == Duplex::paired && has_pairs ? Pace::pairs : Pace::phases;
 }
 
-/// Whether a pair is tried on this machine. On lossless machines phases do not pay: ranks wait for each
-/// other, but links stay shared. Links can be kept free only if the routes of messages are known.
+/// Returns whether a scheduler is tried with an executor on this machine. On lossless machines phases save no
+/// time, because ranks wait for each other although links stay shared. Links can be kept free only if the
+/// routes of messages are known.
 bool is_tried_on(const Scheduler& scheduler, const Executor& executor, const Machine& machine) {
   if (scheduler.needs_topology() && machine.routing != Routing::table) return false;
   if (executor.pace == Pace::notices) return machine.lossless;
@@ -56,7 +58,7 @@ std::vector<Entry> all_entries(const Machine& machine, bool on_mpi) {
 
 const Executor& executor_with(Pace pace) { return *std::ranges::find(executors(), pace, &Executor::pace); }
 
-/// Returns the executor for a scheduler that is requested without one.
+/// Returns the executor for a scheduler that is requested without an executor.
 const Executor& suiting_executor(const Scheduler& scheduler, const Machine& machine) {
   const Paces tried = scheduler.tried_with;
   if (tried.contains(Pace::phases)) return executor_with(pace_of_phases(machine, false));

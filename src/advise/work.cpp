@@ -13,7 +13,8 @@ namespace {
 /// The nominal time of a step, which handles a message once. Only budgets and S depend on it.
 constexpr double step_s = 10e-9;
 
-/// Returns log2 rounded down, plus a linear rest: the same on every platform, unlike std::log2.
+/// Returns log2 rounded down, plus a linear rest. The result is the same on every platform, unlike that of
+/// std::log2.
 double log2_of(double value) {
   double floor = 0;
   while (value >= 2) {
@@ -25,8 +26,8 @@ double log2_of(double value) {
 
 }  // namespace
 
-/// A message is compared with the partner's other messages in a heap, a sorted list or a binary search; hence
-/// the logarithm.
+/// The time contains a logarithm because a message is compared with the partner's other messages in a heap, a
+/// sorted list or a binary search.
 double planning_s(const Scheduler& planner, const MatrixTraits& t) {
   constexpr double fixed = 150;
   const double of_a_message = planner.planning_passes * (1 + log2_of(1 + t.degree) / 3);
@@ -48,9 +49,9 @@ double rule_work_s(const Traits& t, double candidates) {
 
 double walk_work_s(const Traits& t) { return step_s * (t.ranks + 6 * t.messages); }
 
-/// Each begin and end of a message changes the rates of other messages. If all are in flight at once, these
-/// are the messages at its ports. They are nearly all messages if messages share links, or ports for both
-/// directions, or slow a receiver down.
+/// Each begin and end of a message changes the rates of other messages. If all messages are in flight at
+/// once, the rates of the messages at its ports change. Nearly all rates change if messages share links,
+/// share ports for both directions, or slow a receiver down.
 double fluid_work_s(const Traits& t, double transfers, const Machine& machine, bool all_at_once) {
   double others = 0;
   if (all_at_once && machine.sends_at_once != 1) {

@@ -20,7 +20,7 @@ double planning_on_s(const Scheduler* planner, const Traits& traits, const Machi
 /// Returns the work of the traits and of the rule for all candidates.
 double rule_work_s(const Traits& traits, double candidates);
 
-/// The recurrence over a schedule's transfers, about one for every message.
+/// Returns the work of the recurrence over a schedule's transfers, about one transfer per message.
 double walk_work_s(const Traits& traits);
 
 /// Returns the work of a run of simulate() with about this number of transfers. all_at_once: whether the

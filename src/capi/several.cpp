@@ -40,8 +40,8 @@ bool ends_now(nuice_request request) {
   return done != 0;
 }
 
-/// Tests all active exchanges, and calls at_end(i) for those that complete. Returns how many are still
-/// active.
+/// Tests all active exchanges, and calls at_end(i) for each exchange i that completes. Returns how many
+/// exchanges are still active.
 template <typename AtEnd>
 int look(std::span<const nuice_request> requests, AtEnd&& at_end) {
   int num_left = 0;

@@ -50,7 +50,7 @@ void add_checked(Bytes& sum, Bytes bytes, const auto& name_of_sum) {
   sum += bytes;
 }
 
-/// Returns whether all messages together, and therefore those of every rank, have at most max_bytes.
+/// Returns whether the sum of all messages, and therefore the sum for every rank, is at most max_bytes.
 bool sums_fit(std::span<const Message> entries) {
   Bytes left = max_bytes;
   for (const Message& entry : entries) {

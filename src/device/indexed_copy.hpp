@@ -2,7 +2,7 @@
 // Copies units between any positions in a device's memory and a dense place, in which they are contiguous.
 // The dense place may be pinned host memory: the kernel then packs and crosses the bus in one step.
 //
-//   unit i of the dense place corresponds to unit index[i] behind base
+//   unit i of the dense place corresponds to unit index[i] after base
 //
 // If a driver cannot compile kernels, runs of units are copied one by one, which is correct but slow.
 #pragma once

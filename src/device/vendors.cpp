@@ -99,7 +99,7 @@ std::string hip_describe(const Driver& driver, int code) {
   return name != nullptr ? name : "error " + std::to_string(code);
 }
 
-/// Keeps the previous device in the pointer itself.
+/// Stores the number of the previous device in *before, in place of a pointer.
 int hip_enter(const Location& at, void** before) {
   int device = 0;
   if (const int code = as<int(int*)>(at.driver->api.restore_current)(&device)) return code;

@@ -112,7 +112,7 @@ bool Window::loses() const {
                     : share_that_is_too_much * out_of_order_per_loss());
 }
 
-/// Returns how many packets come out of order per loss: the packets in flight behind the lost one on its
+/// Returns how many packets come out of order per loss: the packets in flight after the lost one on its
 /// connection. These are (n - 1) / 2 on average if n packets are in flight. Of two packets that come
 /// together, the loss of the second is not seen. The result is at most ten, so that one segment of ten out of
 /// order always counts as a loss.

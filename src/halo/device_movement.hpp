@@ -74,13 +74,13 @@ class DeviceMovement {
   bool is_gather_;
   bool packs_there_ = false;
   device::DeviceMemory packed_;  // used if packs_there_
-  device::PinnedMemory memory_;  // otherwise: the entries that other ranks need or contribute to, and the
-                                 // ghosts
-  Pattern pattern_;              // of the entries in memory_
+  /// If packs_there_ is false: the entries that other ranks need or contribute to, and the ghosts.
+  device::PinnedMemory memory_;
+  Pattern pattern_;  // of the entries in memory_
   Movement movement_;
-  std::vector<OwnedValues> owned_;   // by field; empty if they lie on the host
-  std::vector<GhostValues> ghosts_;  // by field; empty if they lie on the host, or if the exchange reads them
-                                     // on the device
+  std::vector<OwnedValues> owned_;  // by field; empty if they lie on the host
+  /// By field; empty if they lie on the host, or if the exchange reads them on the device.
+  std::vector<GhostValues> ghosts_;
 };
 
 }  // namespace nuice::mpi

@@ -37,8 +37,8 @@ Halo::Halo(MPI_Comm parent, const Ownership& ownership, std::span<const GlobalIn
   state.pattern = std::make_shared<const Pattern>(
       inspect(*state.comm, ownership, needed, entry_bytes, options, state.plan));
   // The requests are a scatter of indices, so their plan can carry values in both directions. But a schedule
-  // that keeps links free in one direction need not do so in the other. With a network, therefore, the gather
-  // is planned.
+  // that keeps links free in one direction may share links in the other direction. With a network, therefore,
+  // the gather is planned.
   if (options.topology.empty()) {
     state.once_per_host = OncePerHost::of(*state.comm, *state.pattern, options, entry_bytes);
     return;

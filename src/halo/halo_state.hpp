@@ -19,8 +19,9 @@ struct Halo::State {
   std::shared_ptr<const Pattern> pattern;
   std::optional<Plan> plan;
   std::shared_ptr<OncePerHost> once_per_host;  // null if sharing does not pay
-  bool plan_is_of_scatter = true;              // false: the plan is of the gather; the other direction is its
-                                               // reverse
+  /// Whether the plan is for the scatter, otherwise for the gather. It is used backwards for the other
+  /// direction.
+  bool plan_is_of_scatter = true;
 
   /// Collective. Throws Error mismatch if the bytes per entry differ between ranks.
   void require_same_size(Bytes entry_bytes) const;

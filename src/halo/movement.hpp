@@ -38,9 +38,9 @@ struct Movement {
   std::vector<std::byte> messages;  // to or from the ranks that need owned entries, back to back
   std::vector<Pack> packs;          // of a gather
   std::vector<Combine> combines;    // of a scatter; by ascending rank within a field
-  // For fields that are sent in fewer bytes: their ghosts in the short form, and received contributions as
+  // The ghosts of fields that are sent in fewer bytes, in the short form; and received contributions as
   // doubles.
-  std::vector<std::vector<std::byte>> short_ghosts;  // by field; empty for a field sent as it is
+  std::vector<std::vector<std::byte>> short_ghosts;  // by field; empty if the field is sent unchanged
   std::vector<std::byte> wide;
   std::vector<Convert> before;  // narrow the ghosts of a scatter before they are sent
   std::vector<Convert> after;   // widen what has been received

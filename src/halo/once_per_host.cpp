@@ -20,7 +20,7 @@ namespace {
 
 constexpr int index_bits = 32;
 
-/// Returns the index, in the halo of carriers, of the entry at `place` among those that `carrier` carries.
+/// Returns the index, in the halo of carriers, of entry `place` of the entries that `carrier` carries.
 GlobalIndex carrier_index(Rank carrier, std::size_t place) {
   return (GlobalIndex{carrier} << index_bits) | static_cast<GlobalIndex>(place);
 }

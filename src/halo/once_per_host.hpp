@@ -48,9 +48,9 @@ class OncePerHost {
  private:
   /// The ghosts of this rank, by where they come from.
   struct Lists {
-    std::vector<GlobalIndex> network;        // received from their owners
-    std::vector<GlobalIndex> carried;        // of these, the ghosts that other ranks of the host get from
-                                             // this rank
+    std::vector<GlobalIndex> network;  // received from their owners
+    /// The part of `network` that other ranks of the host get from this rank.
+    std::vector<GlobalIndex> carried;
     std::vector<GlobalIndex> inside;         // received from carriers, as carrier_index()
     std::vector<GlobalIndex> inside_ghosts;  // the same entries as global indices
   };
@@ -94,8 +94,8 @@ struct OncePerHost::Bound {
   std::optional<HaloExchange> second;
   State state = State::idle;
 
-  ~Bound();  ///< Finishes the exchange first: other ranks may wait for messages that this rank still has to
-             ///< send.
+  /// Finishes the exchange first, because other ranks may wait for messages that this rank still has to send.
+  ~Bound();
   void start();
   bool test();
   void wait();

@@ -25,7 +25,7 @@ bool is_possible(const Machine& machine, const Key& key) {
 }
 
 /// Thirty years. Simulations add nanoseconds to elapsed time, and advice compares times: a longer time would
-/// round the others away.
+/// round them away.
 constexpr double longest_s = 1e9;
 
 bool is_too_long(const Machine& machine, const Key& key) {

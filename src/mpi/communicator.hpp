@@ -15,8 +15,8 @@ namespace nuice::mpi {
 class Communicator {
  public:
   /// Collective. Makes a communicator whose collective operations (collective.hpp) watch for deaths, if MPI
-  /// reports them, and for a limit of watchdog_s seconds (0: no limit). So does this constructor. known:
-  /// another communicator of the same ranks, if there is one; it is used to find ranks that do not take part.
+  /// reports them, and for a limit of watchdog_s seconds (0: no limit). The constructor watches too. known:
+  /// another communicator of the same ranks, or null; it is used to find ranks that do not take part.
   /// Throws Error `mpi` with the names of dead ranks; `timeout`; `state` before MPI_Init or after
   /// MPI_Finalize; and `invalid_argument` for MPI_COMM_NULL and for an intercommunicator.
   Communicator(MPI_Comm parent, double watchdog_s, const Communicator* known = nullptr);
@@ -36,13 +36,14 @@ class Communicator {
   bool watches() const { return watches_; }
   bool watches_deaths() const { return watches_deaths_; }
   double watchdog_s() const { return watchdog_s_; }
-  /// Not collective. Marks that operations are pending which no rank waits for; MPI keeps the communicator.
+  /// Not collective. Marks that operations are pending for which no rank waits. The communicator is then not
+  /// freed.
   void give_up() const { is_given_up_ = true; }
   bool is_given_up() const { return is_given_up_; }
   /// Not collective. Sets the limit of this rank's operations from now on.
   void set_watchdog(double seconds) const { watchdog_s_ = seconds; }
-  /// Not collective. The ranks that share memory with this rank, once they are known (host_ranks.hpp); empty
-  /// before.
+  /// Not collective. Returns the ranks that share memory with this rank; empty until they are known
+  /// (host_ranks.hpp).
   std::vector<Rank>& ranks_of_host() const { return ranks_of_host_; }
 
  private:
@@ -80,7 +81,7 @@ inline int last_exchange_tag() { return meeting_tag() - 1; }
 
 /// Collective. Moves on to the tags of the next exchange: next_tag and the two that follow. If no tags are
 /// left, comm becomes a duplicate of itself, whose tags are all free. Messages of exchanges that hold the old
-/// communicator never meet those of new exchanges.
+/// communicator never meet messages of new exchanges.
 void take_tags(std::shared_ptr<const Communicator>& comm, int& next_tag, int last_tag = last_exchange_tag());
 
 }  // namespace nuice::mpi

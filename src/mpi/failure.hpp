@@ -26,12 +26,12 @@ void outlive_broken_pipes();
 std::vector<Rank> dead_ranks(const Communicator& comm);
 std::vector<Rank> dead_ranks(MPI_Comm comm);
 
-/// Returns the error with the names of dead ranks added, unless it names some already.
+/// Returns the error with the names of dead ranks added, unless its text names dead ranks already.
 Error naming(const Error& error, const std::vector<Rank>& dead);
-/// Not collective. Returns an error `mpi` with the names of dead ranks added; other errors unchanged.
+/// Not collective. Adds the names of dead ranks to an error `mpi`. Returns other errors unchanged.
 Error with_dead_ranks(const Error& error, const Communicator& comm);
-/// Collective. Returns a duplicate of the user's communicator that watches. Errors name the dead ranks. The
-/// user's communicator is not changed.
+/// Collective. Returns a duplicate of the user's communicator, which watches for deaths and timeouts. Errors
+/// name the dead ranks. The user's communicator is not changed.
 std::shared_ptr<const Communicator> duplicate(MPI_Comm parent, double watchdog_s,
                                               const Communicator* known = nullptr);
 

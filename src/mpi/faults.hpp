@@ -42,7 +42,7 @@ class Faults {
  private:
   std::shared_ptr<const Communicator> comm_;
   int tag_;
-  bool has_failed_ = false;  // this rank or, as it has told this rank, another rank
+  bool has_failed_ = false;  // whether this rank has failed, or has heard that another rank failed
   Rank heard_from_ = no_rank;
 };
 

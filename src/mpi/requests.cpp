@@ -205,7 +205,7 @@ void Requests::add(Mode mode, const Segment& segment, Rank partner, int tag, MPI
   if (requests_.size() == requests_.capacity()) requests_.reserve(2 * requests_.size() + 8);
   Extent extent = Extent::of(segment.count, 1 << 30, segment.type);
   const MPI_Datatype type = extent.type.get();
-  // Short sends are only possible with MPI's own types. Users may free their types, which only a persistent
+  // Short sends are possible only with MPI's own types. Users may free their types, which only a persistent
   // request keeps.
   const bool is_short = mode == Mode::send && segment.count * size_of(segment.type) <= short_message_bytes &&
                         TypeOrigin::is_named(type);

@@ -14,8 +14,9 @@ namespace nuice::mpi {
 
 /// What a polling loop does when a test has found nothing. If there are more ranks than cores, Open MPI
 /// yields the core in every test that finds nothing. Otherwise this class yields in every 16th test. If a
-/// program computes on the same core, a rank that yields returns a time slice later, after some milliseconds.
-/// Such a loop therefore calls MPI once per iteration, and does not yield in every iteration itself.
+/// program computes on the same core, a rank that yields runs again only after a time slice of some
+/// milliseconds. A polling loop therefore calls MPI once per iteration, and does not itself yield in every
+/// iteration.
 class Patience {
  public:
   void found_something() { tests_ = 0; }
@@ -28,8 +29,8 @@ class Patience {
   unsigned tests_ = 0;
 };
 
-/// For a rank that waits in shared memory: lets MPI progress, because others may wait for a message that only
-/// this rank's MPI can forward. No message of comm may have this tag.
+/// Lets MPI progress while this rank waits in shared memory, because other ranks may wait for a message that
+/// only this rank's MPI can forward. No message of comm may have this tag.
 void let_mpi_go_on(const Communicator& comm, int tag);
 
 /// Watches over a polling loop on comm whose end depends on other ranks, as wait() does.
@@ -65,8 +66,9 @@ void wait(const Communicator& comm, MPI_Request& request, const char* call,
 /// Waits for several requests as wait() does. Requests may be null.
 void wait_all(const Communicator& comm, std::span<MPI_Request> requests, const char* call);
 
-/// As wait(), while MPI makes a communicator, which cannot carry questions yet. Ranks are asked on `known`,
-/// another communicator of the same ranks; if it is null, errors name dead ranks only.
+/// Waits as wait() does while MPI duplicates `parent`. The new communicator cannot carry questions yet, so
+/// ranks are asked on `known`, another communicator of the same ranks. If `known` is null, errors name dead
+/// ranks only.
 void wait_for_duplicate(MPI_Comm parent, MPI_Request& request, double watchdog_s, bool watches_deaths,
                         const Communicator* known);
 

@@ -26,7 +26,7 @@ struct Listed {
   const PetscInt* offsets = nullptr;
   const PetscInt* indices = nullptr;  ///< Of roots, or of leaves.
 
-  /// Whether PETSc lists this rank itself. If so, it is first.
+  /// Returns whether PETSc lists `rank`, this rank. PETSc then lists it first.
   bool has(PetscMPIInt rank) const { return num_ranks > 0 && ranks[0] == rank; }
 };
 

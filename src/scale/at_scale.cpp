@@ -38,7 +38,7 @@ std::uint64_t bytes_of(const PhaseTable& table) {
          table.entries.size() * sizeof(PhaseEntry);
 }
 
-/// The plan of all ranks together.
+/// Makes the plan of all ranks.
 class Planner {
  public:
   Planner(Rows sends, std::uint64_t seed, const OnScaleProgress& on_progress)

@@ -2,18 +2,18 @@
 // KPBS: each phase costs c bytes in addition to its longest piece (Problem::phase_cost_bytes). Takes the
 // cheaper of two schedules.
 //
-// The first schedule is that of Cohen, Jeannot, Padoy and Wagner (IEEE TPDS 17(10), 2006) for k-preemptive
-// bipartite scheduling, without their limit of k transfers at a time. Sizes are rounded up to multiples of c,
-// so that no phase is shorter than its cost. Then matchings are peeled, starting with large edges. Let B be
-// the bytes of the busiest rank and D the maximum degree. Every schedule costs at least B + c D. The rounded
-// matrix has at most B + c D bytes per rank, so the phases together take at most that long. Each phase takes
-// at least c. Hence
+// The first schedule is the schedule of Cohen, Jeannot, Padoy and Wagner (IEEE TPDS 17(10), 2006) for
+// k-preemptive bipartite scheduling, without their limit of k transfers at a time. Sizes are rounded up to
+// multiples of c, so that no phase is shorter than its cost. Then matchings are peeled, starting with large
+// edges. Let B be the bytes of the busiest rank and D the maximum degree. Every schedule costs at least B + c
+// D. The rounded matrix has at most B + c D bytes per rank, so the phases together take at most that long.
+// Each phase takes at least c. Hence
 //
 //   cost = sum over phases of (c + largest piece) <= 2 (B + c D), at most twice the least
 //
 // The second schedule is coloring_by_size. It usually is much nearer to the minimum if c is at least a
 // hundredth of an average message, because splitting does not pay then. If c = 0, the first schedule is
-// birkhoff's. Cost: that of both schedules.
+// birkhoff's. Cost: the sum for both schedules.
 #include <algorithm>
 #include <utility>
 

@@ -9,9 +9,9 @@
 // rule is most remaining work first, with preemption. In open shops with one machine per job it is optimal:
 // Gonzalez and Sahni, J. ACM 23, 1976. Here jobs need several machines at once, so it is a heuristic.)
 //
-// Phases are the levels of that order: a transfer is in the first phase after those of all transfers that
-// used its ports and links before. So no phase has link contention. Phases say nothing about times, and there
-// may be more of them than necessary.
+// Phases are the levels of that order: a transfer is in the first phase after the phases of all transfers
+// that used its ports and links before. So no phase has link contention. Phases say nothing about times, and
+// there may be more of them than necessary.
 //
 // Cost: O(transfers * links of a route * 64), because at most 64 of the messages that wait for a port or link
 // are tried. 8 bytes per message and link of its route.

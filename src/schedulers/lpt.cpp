@@ -6,9 +6,9 @@
 // The rule is Graham's largest processing time first (SIAM J. Applied Mathematics 17, 1969), for ports
 // instead of processors. Let D be the maximum degree, W the whole-message bound (bounds.hpp) and L the
 // largest message. Then:
-// * phases <= 2D - 1: each phase before that of a message is taken by another message of its sender or its
+// * phases <= 2D - 1: each phase before a message's phase is taken by another message of its sender or its
 //   receiver.
-// * phase_bytes <= 2W - L: of the k phases before that of a message, its sender or its receiver takes at
+// * phase_bytes <= 2W - L: of the k phases before a message's phase, its sender or its receiver takes at
 //   least k/2, with messages at least as large. So phase k (from 0) waits no longer than the (ceil(k/2) +
 //   1)-th largest message of some port, and each term of W counts twice, except for the first. No schedule of
 //   whole messages is shorter than W.

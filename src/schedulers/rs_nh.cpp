@@ -22,8 +22,8 @@
 // * With Problem::prefer_pairs a phase first takes pairs of messages between the same two ranks in both
 //   directions, row by row, then single messages; rs_nl.cpp gives the reason. The rest of a message is sent
 //   alone if its counterpart is finished.
-// At least one message is finished in every phase. Cost: that of RS_N, plus O(degree) per transfer to keep
-// rows sorted. In addition to the schedule 8 bytes per message, and 8 per partly sent message.
+// At least one message is finished in every phase. Cost: the cost of RS_N, plus O(degree) per transfer to
+// keep rows sorted. In addition to the schedule 8 bytes per message, and 8 per partly sent message.
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -52,8 +52,8 @@ struct Pick {
   Entry* entry;
 };
 
-/// What is left to send. A row per sender, largest message last, because rows change at their end; and
-/// message counts per sender and receiver.
+/// The messages, or rests of messages, that are left to send, in one row per sender, and their number per
+/// sender and receiver. The largest message of a row is last, because rows change at their end.
 class SortedRows {
  public:
   SortedRows(const CommMatrix& matrix, Random& random) : matrix_(matrix) {
@@ -74,7 +74,7 @@ class SortedRows {
     return {entries_.data() + begin_[index], to_send_[index]};
   }
 
-  /// Returns the bytes that are still to be sent: the last ones of the message.
+  /// Returns the bytes that are left to send, which are the last bytes of the message.
   Bytes left_of(const Entry& entry) const {
     return matrix_.bytes(entry.id) - (entry.part == whole ? 0 : sent_[entry.part]);
   }
@@ -132,7 +132,7 @@ class SortedRows {
   std::vector<MessageId> to_receive_;  // by receiver
 };
 
-/// The links of RS_NLH: which are full in a phase, and how many messages have yet to cross them.
+/// The links of RS_NLH: whether each link is full in a phase, and how many messages have yet to cross it.
 class Links {
  public:
   explicit Links(const Problem& problem) : routes_(problem), of_phase_(routes_) {

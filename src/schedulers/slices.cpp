@@ -9,7 +9,7 @@
 //
 // c is searched for: the value with the least W whose pieces need at most a tenth more phases than the
 // matrix. A rank without room for that many pieces cuts its message into equal parts. If no c saves a
-// thousandth of W, the result is that of coloring_by_size.
+// thousandth of W, coloring_by_size makes the result.
 //
 // Cost: O(m) for each of 33 values of c, and coloring_by_size.
 #include <algorithm>

@@ -7,8 +7,8 @@
 // /sys/class/infiniband/*/ports/1/lid. Several ranks of a port share its cable in both directions; for a
 // single rank the cable is its port.
 //
-// Routes are those of the switches' tables to the port's first LID. With LMC > 0 a port has 2^LMC LIDs, each
-// with its own route: these routes are the paths. The capacity of a link is its speed divided by that of the
+// A route follows the switches' tables to the port's first LID. With LMC > 0 a port has 2^LMC LIDs, each with
+// its own route: these routes are the paths. The capacity of a link is its speed divided by the speed of the
 // slowest port of a rank. Tools older than the fabric write "4x???"; if no speed is known at all, all links
 // are assumed to be equally fast.
 #include <algorithm>

@@ -39,7 +39,8 @@ std::string find_file(const std::string& folder, std::initializer_list<const cha
   throw Error(ErrorCode::io, folder + ": none of " + tried + " (.txt, .gz) is there");
 }
 
-/// Returns the text between the first two quotes at or behind `from`, and moves `from` behind them.
+/// Returns the text between the first two quotes at or after `from`, and moves `from` to the place after
+/// them.
 std::optional<std::string_view> quoted(std::string_view line, std::size_t& from) {
   const std::size_t begin = line.find('"', from);
   const std::size_t end = begin == std::string_view::npos ? begin : line.find('"', begin + 1);
@@ -48,7 +49,7 @@ std::optional<std::string_view> quoted(std::string_view line, std::size_t& from)
   return line.substr(begin + 1, end - begin - 1);
 }
 
-/// Returns the number in the brackets at `from`, and moves `from` behind them.
+/// Returns the number in the brackets at `from`, and moves `from` to the place after them.
 std::optional<int> bracketed(std::string_view line, std::size_t& from) {
   if (from >= line.size() || line[from] != '[') return std::nullopt;
   const std::size_t end = line.find(']', from);
@@ -145,7 +146,7 @@ class CableReader {
     files_.ports.push_back(std::move(host));
   }
 
-  /// Returns the speed of a link, from the text behind the last quote, because a description may contain any
+  /// Returns the speed of a link, from the text after the last quote, because a description may contain any
   /// words: `lid 6 4xHDR`, and with -f ` s=32 w=2 v=4`.
   double link_speed() const {
     double gbit_s = 0;

@@ -35,7 +35,7 @@ struct IbHostPort {
 
 struct IbFiles {
   std::map<std::string, IbSwitch> switches;  // by "S-GUID"
-  std::vector<IbHostPort> ports;             // by LID; without those of switches with SHARP
+  std::vector<IbHostPort> ports;             // by LID; without the ports of switches with SHARP
   std::string cables_file;
   std::string tables_file;
 };

@@ -44,7 +44,7 @@ class Names {
     if (is_new) in_small_letters_[core::lower(name)].push_back(found->second);
     return found->second;
   }
-  /// Returns the number of the name as written, or of the only name that differs in case alone.
+  /// Returns the number of the name as written, or of the only name that differs from it only in case.
   std::optional<std::size_t> find(const std::string& name) const {
     if (const auto found = numbers_.find(name); found != numbers_.end()) return found->second;
     const auto alike = in_small_letters_.find(core::lower(name));
@@ -77,7 +77,7 @@ struct Host {
   std::vector<std::size_t> switches;
 };
 
-/// The cluster that all switches describe together.
+/// The cluster that the list of all switches describes.
 class Cluster {
  public:
   explicit Cluster(SlurmFile file) {

@@ -20,7 +20,7 @@ inline constexpr std::int64_t max_vertices = std::int64_t{1} << 24;
 struct Spec {
   std::string text;
   std::string syntax;     // of this kind, for error texts
-  std::string arguments;  // the text behind the colon; may be empty
+  std::string arguments;  // the text after the colon; may be empty
 
   /// Throws Error invalid_argument with a text that names the string.
   [[noreturn]] void fail(const std::string& what) const;

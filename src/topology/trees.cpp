@@ -2,9 +2,9 @@
 // Fat trees: with real switches (fattree), and with one fat link instead of several cables (tree, cm5).
 //
 // fattree:M1xM2x..xMH/T1x..xT(H-1) is an XGFT (Oehring et al., IPPS 1995). A switch of level l has Ml
-// children; those of level 1 are ranks. A switch below the top has Ml / Tl upward cables, each to a different
-// parent. A switch of level l is (s, r): s numbers the subtrees of level l, and r = 0 .. Rl - 1 the top
-// switches of the same subtree. Cable u leads from (s, r) to (s / M(l+1), r + Rl u). fattree:4x4x4 is the
+// children; the children on level 1 are ranks. A switch below the top has Ml / Tl upward cables, each to a
+// different parent. A switch of level l is (s, r): s numbers the subtrees of level l, and r = 0 .. Rl - 1 the
+// top switches of the same subtree. Cable u leads from (s, r) to (s / M(l+1), r + Rl u). fattree:4x4x4 is the
 // 4-ary 3-tree of Petrini and Vanneschi (IPPS 1997).
 //
 // Up-down routing, d-mod-k (Zahavi, CCIT 2010; Zahavi et al., 2010), leads up until the subtree contains dst,

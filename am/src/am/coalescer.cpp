@@ -151,7 +151,7 @@ void CoalescerBase::flush() {
   error.rethrow();
 }
 
-// Every rank starts with the rank after itself. If all ranks started with rank 0, its host's port would
+// Every rank starts with the next rank. If all ranks started with rank 0, its host's port would
 // overflow first, and then the next host's.
 Rank CoalescerBase::at_distance(Rank distance) const {
   const auto there = static_cast<std::int64_t>(core_.rank_) + distance;

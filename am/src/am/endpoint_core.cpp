@@ -117,7 +117,7 @@ void EndpointCore::post_slowly(Rank dst, Header header, std::span<const std::byt
   if (must_stay_behind(dst) || !try_post(dst, header, a, tail)) {
     if (kept_ && kept_->used != 0 && !in_progress_) sort_kept();
     defer(dst, header, a, tail);
-    if (!in_progress_) {  // messages that handlers send meanwhile stay behind this one
+    if (!in_progress_) {  // messages that handlers send meanwhile come after this message
       ++stats_.stalls;
       error.of([&, number = last_deferred_] { wait_until([&] { return has_left(dst, number); }); });
     }

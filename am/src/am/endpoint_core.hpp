@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The state of an Endpoint. Its own files, and those of ports, coalescers, LevelSync and DRS_N, use it
-// directly.
+// The state of an Endpoint. Its own files use it directly, as do the files of ports, coalescers,
+// LevelSync and DRS_N.
 #pragma once
 
 #include <csignal>
@@ -184,7 +184,8 @@ class EndpointCore {
     std::exception_ptr failure;    // why the endpoint is unusable
   };
 
-  // --- The calls of Endpoint, as documented there (endpoint_core.cpp, collective.cpp, call.cpp, port.cpp) ---
+  // --- The calls of Endpoint, as documented there (endpoint_core.cpp, collective.cpp, call.cpp, port.cpp)
+  // ---
   Stats stats();
   int poll();
   void poll_until(bool (*done)(void*), void* context);

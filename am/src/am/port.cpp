@@ -34,7 +34,8 @@ struct BulkHead {
   std::uint64_t key;
 };
 
-/// A reused slot continues with generations far above those that senders may still reach by counting up.
+/// A reused slot continues with generations far above the generations that senders may still reach by
+/// counting up.
 constexpr std::uint64_t generations_of_a_port = std::uint64_t{1} << 32;
 
 std::string put_text(Rank src, Rank dst, std::uint64_t port) {

@@ -87,8 +87,8 @@ bool EndpointCore::keep_in_signal(Rank dst, Header header, std::span<const std::
   return true;
 }
 
-// Moves kept messages behind those that deferred_ has for the same rank. No other message for a rank in kept_
-// can come in between.
+// Moves kept messages after the messages that deferred_ has for the same rank. No other message for a rank in
+// kept_ can come in between.
 void EndpointCore::sort_kept() {
   Kept& kept = *kept_;
   for (std::size_t at = 0; at < kept.used;) {

@@ -20,7 +20,8 @@ struct Place {
 /// Throws Error invalid_argument or limit, naming the pair, for an entry that cannot be sent.
 void check_destinations(const Place& place, std::span<const Partner> destinations);
 
-/// Throws Error invalid_argument for values out of range, not_applicable for a combination that does not exist.
+/// Throws Error invalid_argument for values out of range, not_applicable for a combination that does not
+/// exist.
 void check_options(const Options& options);
 
 /// Returns the messages with their memory, the outgoing ones in random order. Throws Error invalid_argument

@@ -7,14 +7,15 @@
 //
 // Receiver: with `refuse` it has a lock that an inquiry sets and a release frees. With `list` it grants the
 // next inquiry when the data granted before has arrived, up to early_bytes. Inquiries that must wait are
-// listed, also those for a round not yet begun.
+// listed, including inquiries for a round that has not begun yet.
 //
 // Why no rank waits forever: a granted sender needs only the receiver, which takes data whenever it makes
 // progress. So every grant ends, and the receiver is free again for the next inquiry in the list, or for the
 // next rank that asks. Refused senders repeat their inquiries until then. With `refuse` a rank may be refused
 // many times, but each time another message has been granted, and their number is limited.
 //
-// Cost in addition to the payload: an inquiry and an answer for every try, and a release for every message (refuse).
+// Cost in addition to the payload: an inquiry and an answer for every try, and a release for every message
+// (refuse).
 #pragma once
 
 #include <cstdint>

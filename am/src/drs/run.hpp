@@ -88,7 +88,7 @@ class Run {
   /// Returns the message to ask for next, and removes it from the waiting ones; -1 if none may be asked for
   /// now.
   int next_to_ask();
-  /// Puts a refused message behind the other waiting ones.
+  /// Puts a refused message after all other waiting messages.
   void ask_again_later(std::uint32_t message);
 
   std::shared_ptr<void> keeps_alive_;  // destroyed last

@@ -43,7 +43,7 @@ Bytes whole_message_bytes(const CommMatrix& matrix);
 /// Lower bounds for direct schedules without link contention, from the busiest link.
 struct LinkBounds {
   /// The messages over a link divided by its slots, rounded up: a lower bound of the phases, because each
-  /// message crosses the link in some phase, and at most slots() messages do so in the same phase.
+  /// message crosses the link in some phase, and at most slots() messages cross it in the same phase.
   std::int64_t phases = 0;
   LinkId phases_at = no_link;  ///< The first link that reaches the bound; no_link if no route has links.
   /// The bytes over a link divided by its slots, rounded up: a lower bound of phase_bytes().

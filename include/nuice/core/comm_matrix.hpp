@@ -60,7 +60,7 @@ class CommMatrix {
   /// Returns the number of bytes that `rank` sends to itself; 0 if it sends none.
   Bytes self_bytes(Rank rank) const { return self_bytes_[index(rank)]; }
 
-  /// Returns all entries sorted by (src, dst), including those from a rank to itself. from_messages() makes
+  /// Returns all entries sorted by (src, dst), including entries from a rank to itself. from_messages() makes
   /// the same matrix from them.
   std::vector<Message> entries() const;
 

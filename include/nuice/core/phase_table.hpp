@@ -36,8 +36,8 @@ struct PartRange {
 };
 
 /// One line of the table. Offsets count from the start of the buffer for the partner. A transfer has parts if
-/// it carries other data than the message between its two ranks: the parts are contiguous in it, its size is
-/// their sum, and its offset is 0.
+/// it carries other data than the message between its two ranks. The parts are contiguous in the transfer,
+/// its size is their sum, and its offset is 0.
 struct PhaseEntry {
   PhaseId phase = 0;
   Rank send_partner = no_rank;  ///< The rank to which data are sent; no_rank: nothing is sent.

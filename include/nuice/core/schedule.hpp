@@ -146,7 +146,7 @@ inline Piece Pieces::Iterator::operator*() const {
   return {part.message, schedule_->offset_.empty() ? 0 : schedule_->offset_[at_], part.bytes};
 }
 
-/// Returns the sum over the phases of the largest transfer: the bytes for which an execution waits if phases
+/// Returns the sum of the largest transfers of all phases: the bytes for which an execution waits if phases
 /// do not overlap.
 Bytes phase_bytes(const Schedule& schedule);
 

@@ -80,7 +80,7 @@ class Topology {
   /// say which upward cables the path takes.
   virtual std::vector<TreeLevel> levels() const { return {}; }
 
-  /// Returns a name for messages: "rank 5", "switch 2" (the third one), or the name that a file gives.
+  /// Returns a name for messages: "rank 5", "switch 2" (the third switch), or the name that a file gives.
   virtual std::string vertex_name(std::int32_t vertex) const;
 };
 

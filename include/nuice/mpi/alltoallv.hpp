@@ -12,7 +12,7 @@
 // Errors, the same on all ranks: invalid_argument for a negative count, blocks that overlap in the receive
 // buffer (found for datatypes without gaps), blocks outside their range, a communicator without neighbours,
 // or an intercommunicator; mismatch if a rank expects a different number of bytes than is sent to it. The
-// text names the rank or the pair. Other errors are those of Plan and Plan::bind_messages().
+// text names the rank or the pair. Other errors are as for Plan and Plan::bind_messages().
 #pragma once
 
 #include <mpi.h>
@@ -63,7 +63,7 @@ class Integers {
   std::size_t each_ = sizeof(std::int32_t);
 };
 
-/// The send or receive side of a call. Block i has counts[i] elements and begins displs[i] elements behind
+/// The send or receive side of a call. Block i has counts[i] elements and begins displs[i] elements after
 /// data.
 template <typename Data>
 struct Blocks {

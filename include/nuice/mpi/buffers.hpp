@@ -27,7 +27,7 @@ struct ReceiveArray {
 };
 
 /// One of several fields. It has counts[i] elements of a datatype for partner i, beginning offsets[i]
-/// elements (extents of the type) behind data. Without offsets the elements are contiguous. The type must be
+/// elements (extents of the type) after data. Without offsets the elements are contiguous. The type must be
 /// committed and may be a derived type.
 struct SendField {
   const void* data = nullptr;

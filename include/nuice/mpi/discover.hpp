@@ -5,7 +5,7 @@
 //   std::vector<nuice::Partner> sources = discoverer.sources(destinations);   // as often as you like
 //
 // A Plan finds its sources itself. A Discoverer is for programs that need no schedule, or whose ranks make
-// one together.
+// a schedule together.
 #pragma once
 
 #include <mpi.h>
@@ -46,8 +46,8 @@ class Discoverer {
   Discoverer& operator=(Discoverer&&) noexcept;
   ~Discoverer();
 
-  /// Collective. Returns the ranks that send to this rank, with their bytes, by ascending rank, without
-  /// messages of zero bytes. destinations: the ranks to which this rank sends, with their bytes, in any
+  /// Collective. Returns the ranks that send to this rank and their bytes, by ascending rank. Messages of
+  /// zero bytes are ignored. destinations: the ranks to which this rank sends, with their bytes, in any
   /// order; the rank itself and zero bytes are allowed. way: the name of a method, equal on all ranks. Throws
   /// Error, the same on all ranks: as Plan for wrong destinations; invalid_argument for an unknown method;
   /// not_applicable for a method with active messages; mismatch if methods differ.

@@ -36,7 +36,7 @@ enum class Direction {
 
 /// A method that the scheduler "auto" tries in the program's own exchanges.
 struct MethodTrial {
-  /// The name, such as "coloring:phased". Behind "@" are options that the method adds to those of the plan,
+  /// The name, such as "coloring:phased". After "@" come options that the method adds to the plan's options,
   /// as in NUICE_OPTIONS.
   std::string name;
   int blocks;  ///< The number of rounds in which it was timed.

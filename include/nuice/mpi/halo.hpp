@@ -146,8 +146,8 @@ class Halo {
   /// the same on all ranks: invalid_argument for a field with too few values for its entries or fewer than
   /// one component; mismatch if the ranks' bytes per entry differ; otherwise as Plan::bind().
   HaloExchange bind_gather(std::span<const GatherField> fields);
-  /// Binds arrays to return contributions, which combines ghost values into the owned entries for which they
-  /// stand.
+  /// Binds arrays to return contributions: ghost values are combined into the owned entries of the same
+  /// global index.
   HaloExchange bind_scatter(std::span<const ScatterField> fields);
 
   /// Binds one array of owned values and one array of ghosts.

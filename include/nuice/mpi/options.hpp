@@ -48,7 +48,7 @@ struct AsyncOptions {
   int max_sends = 0;
   /// The bytes of a chunk. Messages of plain bytes travel in 2 to 16 chunks, longer ones whole. The reason:
   /// MPI sends a short message at once, but asks the receiver before it sends a long one, and this request
-  /// queues behind all other bytes. 0: 32 KiB over TCP, otherwise messages travel whole.
+  /// waits in the queue after all other bytes. 0: 32 KiB over TCP, otherwise messages travel whole.
   Bytes chunk_bytes = 0;
 };
 
@@ -80,7 +80,7 @@ struct CombineOptions {
 /// Options of PlanOptions::shared_memory.
 struct SharedMemoryOptions {
   /// The largest message, in bytes, that uses shared memory; the executor carries larger messages in the same
-  /// exchange. 0: no message does.
+  /// exchange. 0: no message uses it.
   Bytes largest_bytes = 65536;
 };
 
@@ -99,7 +99,7 @@ struct DeviceOptions {
   Bytes chunk_bytes = Bytes{1} << 18;
 };
 
-/// Options of the scheduler "auto". Files and environment variables are those of rank 0.
+/// Options of the scheduler "auto". Files and environment variables of rank 0 are used.
 struct AutoOptions {
   /// The expected number of uses of the plan, at least 1. The planning time divided by it is part of the cost
   /// of an exchange.

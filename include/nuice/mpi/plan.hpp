@@ -44,7 +44,7 @@ struct PlanInfo {
   MessageId num_messages = 0;  ///< The number of messages of all ranks, without messages of a rank to itself.
   MessageId num_kept = 0;      ///< The number of messages that Plan::follow() kept in their phases.
   PhaseId num_phases = 0;
-  Bytes phase_bytes = 0;  ///< The sum over the phases of the largest transfer.
+  Bytes phase_bytes = 0;  ///< The sum of the largest transfers of all phases.
   /// The maximum number of bytes that a rank stages for other ranks during an exchange, in memory that bind()
   /// allocates; 0 if no message is forwarded.
   Bytes staged_bytes = 0;
@@ -129,8 +129,8 @@ class Plan {
   /// the rank itself.
   std::span<const Partner> destinations() const;
   /// Not collective. Returns the ranks that send to this rank, with their bytes, ascending, including the
-  /// rank itself. A rank that lists this rank several times appears equally often, in its order, without
-  /// empty messages.
+  /// rank itself. A rank that lists this rank several times appears once for each message that is not empty,
+  /// in the order of its list.
   std::span<const Partner> sources() const;
   const PhaseTable& table() const;
   const PlanInfo& info() const;
@@ -179,8 +179,8 @@ class Plan {
   /// this rank's name.
   [[noreturn]] void refuse(const Error& why);
   /// Binds one entry per message, forwards: sends[i] has the bytes of destinations()[i]. receives have the
-  /// bytes of sources(), with ranks in any order; several messages from one rank are in its order. Empty
-  /// messages may be left out of both. Types may be freed once this returns. Arrival::index counts in
+  /// bytes of sources(), with ranks in any order; several messages from one rank keep the order of its list.
+  /// Empty messages may be left out of both. Types may be freed once this returns. Arrival::index counts in
   /// `receives`. Throws also: mismatch if a rank expects other messages than are sent to it; the pair is
   /// named.
   Exchange bind_messages(std::span<const Outgoing> sends, std::span<const Incoming> receives);

@@ -57,7 +57,8 @@ bool is_over(Type& element) {
 
 }  // namespace several
 
-/// Tests all active exchanges without waiting, and returns the positions of those that are now complete.
+/// Tests all active exchanges without waiting, and returns the positions of the exchanges that are now
+/// complete.
 template <several::RangeOfWaitables Range>
 std::vector<std::size_t> testsome(Range&& exchanges) {
   std::vector<std::size_t> done;

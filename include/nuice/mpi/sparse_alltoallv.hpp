@@ -24,7 +24,8 @@ namespace nuice::mpi {
 
 /// The messages that other ranks have sent to this rank.
 struct Received {
-  std::vector<Partner> sources;       ///< The senders, ascending; messages of one rank are in its order.
+  /// The senders, ascending. Messages from one sender keep the order of its list.
+  std::vector<Partner> sources;
   std::vector<Bytes> offsets;         ///< The offset of each message in data.
   std::unique_ptr<std::byte[]> data;  ///< All messages, each at a multiple of 16 bytes.
 
@@ -40,7 +41,8 @@ struct Received {
 /// may be overwritten and all its messages have arrived. Cost: about one message time per message, and
 /// between hosts one sum over the ranks.
 /// Throws Error, the same on all ranks: invalid_argument for a rank outside the communicator, a negative
-/// count, a null datatype, or a communicator that Plan refuses; limit; mpi.
+/// count, a null datatype, or a communicator that Plan refuses; limit for a message above 2^62
+/// bytes; mpi if MPI reports an error.
 Received sparse_alltoallv(MPI_Comm comm, std::span<const Outgoing> sends);
 
 }  // namespace nuice::mpi

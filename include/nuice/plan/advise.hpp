@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The adviser: says which scheduler and executor suit a matrix, a machine and a number of uses, and why the
-// other candidates do not
-// (000 s.4.1 and s.7).
+// other candidates do not (000 s.4.1 and s.7).
 //
 //   const Advice advice = advise(matrix, find_machine("ethernet-10g"), {.reuse = 1000});
 //   advice.choice().name()          // "coloring:async"
 //   advice.sentence                 // the reason; to_text(advice) has a line for every candidate
 //   const Schedule plan = advised_schedule(matrix, machine, advice);
 //
-// A candidate costs  total_s = planning_s / reuse + exchange_s  (S / R + C, 000 s.7); the adviser chooses the
-// candidate with the least total.
-// C is predicted in two ways: by a rule in closed form from the degrees and sizes of the matrix, or by
-// simulation. How many
-// candidates are simulated depends on counted work, never on a clock: the same arguments give the same
-// advice, in every run and on every rank. docs/explanation/advise.md describes the choice and how good it is.
+// A candidate costs  total_s = planning_s / reuse + exchange_s  (S / R + C, 000 s.7). The adviser chooses the
+// candidate with the lowest total. It predicts C in two ways: by a rule in closed form from the degrees and
+// sizes of the matrix, or by simulation. How many candidates are simulated depends on counted work, never on a
+// clock, so the same arguments give the same advice in every run and on every rank. docs/explanation/advise.md
+// describes the choice and how good it is.
 #pragma once
 
 #include <cstddef>
@@ -57,8 +55,8 @@ struct AdviceOptions {
   /// The time that the decision may take, estimated from counted work. By default half of reuse times the
   /// predicted exchange time, but at least 0.1 ms (making a plan takes about as long) and at most 3 s.
   std::optional<double> budget_s = std::nullopt;
-  /// The relative error of the machine's description; it widens Candidate::uncertainty. The default is so
-  /// large that nine of ten times that the papers print for the CM-5 differ less from the simulated times
+  /// The relative error of the machine's description; it widens Candidate::uncertainty. The default
+  /// comes from the CM-5: nine of ten times that the papers print differ less from the simulated times
   /// (papers/docs/reproduce.md).
   double machine_uncertainty = 0.18;
 };
@@ -69,12 +67,12 @@ struct Candidate {
   std::string executor;
   bool applicable = true;
   Prediction predicted_by = Prediction::rule;
-  /// The number of phases: expected if predicted by the rule, otherwise that of the schedule. 0 for drs_n,
-  /// which has no phases.
+  /// The number of phases: expected if predicted by the rule, otherwise counted in the schedule. 0 for
+  /// drs_n, which has no phases.
   PhaseId phases = 0;
-  /// The sum over the phases of the largest transfer; expected or counted, like `phases`.
+  /// The sum of the largest transfers of all phases; expected or counted, like `phases`.
   Bytes phase_bytes = 0;
-  /// The time to make and check the schedule once, S: counted work at the speed at which the machine plans.
+  /// The time S to make and check the schedule once, from counted work and the machine's planning speed.
   double planning_s = 0;
   double exchange_s = 0;  ///< The exchange time, C.
   double total_s = 0;     ///< S / R + C.
@@ -82,7 +80,8 @@ struct Candidate {
   /// The relative error of exchange_s: in nine of ten cases the time is within exchange_s * (1 +-
   /// uncertainty).
   double uncertainty = 0;
-  /// One sentence that says why this candidate is not chosen or not applicable; empty for the choice.
+  /// One sentence that says why this candidate is not chosen or not applicable; empty for the
+  /// chosen candidate.
   std::string why_not = {};
 
   std::string name() const { return scheduler + ":" + executor; }
@@ -121,7 +120,7 @@ struct Advice {
 
   const Candidate& choice() const { return candidates.front(); }
   /// Returns how many candidates at the front have an uncertainty range that overlaps the range of the
-  /// choice; the choice counts.
+  /// choice, including the choice.
   std::size_t num_contenders() const;
 };
 
@@ -137,8 +136,8 @@ std::vector<std::string> mpi_candidates(const Machine& machine);
 /// fewer ranks than the matrix; not_applicable if no candidate is applicable, with the reason of the first.
 Advice advise(const CommMatrix& matrix, const Machine& machine, const AdviceOptions& options = {});
 
-/// Returns the schedule of the choice, and makes it if the decision has not. Empty for drs_n. Throws Error as
-/// make_schedule().
+/// Returns the schedule of the chosen candidate, and makes it if advise() has not made it. The schedule of
+/// drs_n is empty. Throws Error as make_schedule().
 Schedule advised_schedule(const CommMatrix& matrix, const Machine& machine, const Advice& advice);
 
 /// Returns a readable table of all candidates with the reasons.

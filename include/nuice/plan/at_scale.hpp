@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Planning for a million ranks in one process, although each rank knows only its own messages. The code is
-// that
-// of Planning::distributed on MPI, with one object per rank; its control messages (letters) are counted.
+// Planning for a million ranks in one process, although each rank knows only its own messages. It runs the
+// code of Planning::distributed, with one object per rank instead of MPI, and counts the control messages
+// (letters).
 //
 //   const ScaleReport report = plan_at_scale({.num_ranks = 1 << 20, .degree = 64});
 //   report.num_phases; report.verified; modelled_planning_s(report, find_machine("ib-ndr-fattree"));
@@ -40,8 +40,8 @@ struct ScaleName {
 std::vector<ScaleName> scale_patterns();
 std::vector<ScaleName> scale_sizes();
 
-/// One round, in which each rank reads and writes control messages of scale_letter_bytes: the maxima over the
-/// ranks.
+/// One round, in which each rank reads and writes control messages of scale_letter_bytes. The numbers are
+/// maxima over the ranks.
 struct ScaleRound {
   std::uint32_t most_in;
   std::uint32_t most_out;
@@ -51,7 +51,7 @@ inline constexpr Bytes scale_letter_bytes = 20;
 /// The result of one planning run, which consists of rounds.
 struct ScaleRun {
   std::uint32_t num_phases = 0;
-  Bytes phase_bytes = 0;      ///< The sum over the phases of the largest message.
+  Bytes phase_bytes = 0;      ///< The sum of the largest messages of all phases.
   std::uint64_t letters = 0;  ///< The number of control messages of all ranks.
   std::uint64_t most_letters_of_a_rank = 0;
   std::vector<ScaleRound> rounds;
@@ -67,7 +67,8 @@ struct ScaleReport {
   std::uint32_t max_degree = 0;
   Bytes whole_message_bytes = 0;  ///< The bound W (nuice/core/bounds.hpp).
   ScaleRun plan = {};
-  /// The maximum memory of a rank: its messages, its control messages, room for a round, and then its table.
+  /// The maximum memory of a rank: its messages, its control messages, the working space of one round, and
+  /// its finished table.
   std::uint64_t memory_per_rank_bytes = 0;
   std::uint64_t process_bytes = 0;  ///< The maximum memory of this process according to the operating system.
   std::uint64_t num_changed = 0;
@@ -82,8 +83,8 @@ using OnScaleProgress = std::function<void(std::string_view step, double done)>;
 /// that the pattern does not have, or a share outside 0 to 1; limit if a rank has 65,535 messages or more.
 ScaleReport plan_at_scale(const ScaleProblem& problem, const OnScaleProgress& on_progress = {});
 
-/// Predicts planning time by the LogGP model: the time in which `machine` runs the rounds of a run, first
-/// learns senders and limits, and afterwards checks. Every round costs the overheads and bytes of the busiest
+/// Predicts the planning time on `machine` by the LogGP model. The ranks learn senders and limits, run the
+/// rounds of `run`, and check the plan. Every round costs the overheads and bytes of the busiest
 /// rank, two latencies, because sends are synchronous (NBX), and a sum over all ranks:
 ///
 ///   rounds * (in * receive_overhead + out * send_overhead + (in + out) * letter * byte

@@ -55,20 +55,21 @@ struct Machine : MessageCosts,
   double worst_check = 0;
 };
 
-/// The limit of worst_check. A calibrated machine above it is used only if the user names it.
+/// The limit of worst_check. A calibrated machine with a larger worst_check is used only if the user names
+/// it.
 inline constexpr double largest_trusted_error = 1.5;
 
 /// Returns the number of bytes on the wire for a transfer of `bytes`.
 Bytes wire_bytes(const Machine& machine, Bytes bytes);
 
-/// Returns the time until every rank has all `ranks` rows of `ranks` words (004 s.3). With a control network:
-/// the time of ranks^2 words, sent one after the other. Otherwise: the time of recursive doubling over the
-/// ports, ceil(log2(ranks)) messages of doubling length.
+/// Returns the time until every rank has the whole matrix, `ranks` rows of `ranks` words (004 s.3). A control
+/// network sends the ranks^2 words one after the other. Without a control network, recursive doubling over
+/// the ports sends ceil(log2(ranks)) messages of doubling length.
 double concatenation_s(const Machine& machine, Rank ranks);
 
 /// Returns the time until every rank knows its senders (Generate_Recv, 004 fig. 1), if each rank has `degree`
-/// messages: a vector sum, by the control network or by recursive halving, and `degree` active messages out
-/// and in. Without active messages, short messages replace them.
+/// messages. This takes a vector sum, by the control network or by recursive halving, and `degree` active
+/// messages out and in. Without active messages, short messages replace them.
 double discovery_s(const Machine& machine, Rank ranks, double degree);
 
 /// Returns the time of a broadcast by the control network, which does not depend on the number of ranks; 0
@@ -87,7 +88,7 @@ Machine parse_machine(std::string_view text, const std::string& name);
 /// Reads a machine from a file. Throws as parse_machine(), and Error io.
 Machine load_machine(const std::string& path);
 
-/// A comment in a machine file, written behind the value of `key`. Without section and key it is a line at
+/// A comment in a machine file, written after the value of `key`. Without section and key it is a line at
 /// the top.
 struct MachineNote {
   std::string section;  ///< The section, such as "message".

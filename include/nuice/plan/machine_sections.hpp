@@ -119,7 +119,7 @@ struct ActiveMessageCosts {
   /// The time of the receiver's processor. Handlers interrupt its work for at most half of the time.
   double am_handler_s = 0;
   double am_retry_s = 0;  ///< The time that a refused rank of DRS_N waits before its next inquiry.
-  /// The time to send one entry of Generate_Recv and to receive one by interrupt, together.
+  /// The total time to send one entry of Generate_Recv and to receive one in an interrupt.
   double am_entry_s = 0;
 };
 

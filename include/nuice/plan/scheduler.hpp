@@ -29,7 +29,6 @@ struct Problem {
   std::uint64_t seed = 0;
   /// The cost of a phase in addition to its largest transfer, in bytes that could be sent in that time: alpha
   /// / beta. Only schedulers that weigh phases against bytes (kpbs, bruck) use it. Between 0 and max_bytes.
-  /// / beta. Only schedulers that weigh phases against bytes (kpbs, bruck) use it. Between 0 and max_bytes.
   Bytes phase_cost_bytes = default_phase_cost_bytes;
   /// The network; rank i of the matrix is rank i of the network. Schedulers that guarantee link_free need it;
   /// other schedulers ignore it.
@@ -48,7 +47,7 @@ struct MatrixTraits {
   bool equal_sizes = true;
 };
 
-/// A set of paces: the adviser tries a scheduler with executors of these paces. Pace::pairs counts as
+/// A set of Pace values: the adviser tries a scheduler with executors of these paces. Pace::pairs counts as
 /// Pace::phases.
 class Paces {
  public:

@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _wrong_usage() -> type[typer.TyperException]:
-    """Returns the error type for wrong options. Typer before 0.29 (in Spack) raises that of click."""
+    """Returns the error type for wrong options. Typer before 0.29 (in Spack) raises click's type."""
     import typer
 
     if hasattr(typer, "TyperException"):

@@ -34,7 +34,7 @@ def compare(
 
     Ratios are to the lower bounds for ranks that send and receive one message at a time; schedulers without
     this property (ac) have none. With a network, rounds are the phases that a schedule takes if transfers
-    that share a link wait for each other; their bound is that of the ports or of the busiest link.
+    that share a link wait for each other; their bound is the bound of the ports or of the busiest link.
     Exit code 1 if a schedule is wrong.
     """
     names = None if schedulers is None else names_in("--schedulers", schedulers)

@@ -30,7 +30,7 @@ def frontier(
 ) -> int:
     """Show the best schedules from fewest phases to fewest bytes, and the cheapest one for a machine.
 
-    The model: cost = alpha * phases + beta * sum over the phases of the largest transfer. It is a model of a
+    The model: cost = alpha * phases + beta * (sum of the largest transfers of all phases). It is a model of a
     machine whose ranks send and receive one message at a time and wait for each other after every phase.
     """
     matrix = _core.load_matrix_market(file)

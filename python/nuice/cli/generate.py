@@ -201,8 +201,8 @@ def moe(
 ) -> None:
     """Tokens sent to experts, one expert on every rank: a mixture of experts, with four kinds of skew.
 
-    The kinds are those of the traffic generator of UCC's ucc_perftest. A token that picks an expert of its
-    own rank does not travel.
+    The kinds are the same as in the traffic generator of UCC's ucc_perftest. A token that picks an expert of
+    its own rank does not travel.
     """
     from ..mixture import SKEWS, dispatch
 

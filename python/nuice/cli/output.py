@@ -84,7 +84,7 @@ def ratio_text(ratio: float | None) -> str:
 
 
 def link_lines(figures: Mapping[str, Any]) -> dict[str, str]:
-    """Returns the figures that a network adds to those of a plan; nothing without a network."""
+    """Returns the figures that a network adds to a plan's figures; nothing without a network."""
     if "topology" not in figures:
         return {}
     return {

@@ -81,8 +81,8 @@ def machine_for_predictions(name: str | None) -> _core.Machine | None:
 def predicted_gain(
     exchange: RecordedExchange, recording: Recording, machine: _core.Machine | None
 ) -> float | None:
-    """Returns the predicted time of sending all at once, divided by that of the best schedule; None
-    without a prediction.
+    """Returns the predicted time of sending all at once, divided by the predicted time of the best
+    schedule; None without a prediction.
     """
     if machine is None or not exchange.patterns or len(recording.hosts) < 2:
         return None

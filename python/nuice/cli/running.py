@@ -22,8 +22,8 @@ RECORDER = "libnuice_record.so"
 WINDOWS = "libnuice_flow.so"
 LAUNCHERS = ("mpiexec", "mpirun", "orterun", "prterun")
 
-# A message above the eager limit waits for an answer of its receiver, and the answer waits behind other
-# data in a queue. With this limit, messages of up to 512 KiB (and MPI's header) are sent at once; the window
+# A message above the eager limit waits for an answer of its receiver, and the answer waits in a queue
+# after other data. With this limit, messages of up to 512 KiB (and MPI's header) are sent at once; the window
 # of the connection bounds the bytes in flight. Open MPI holds an unexpected message twice: for 64 senders at
 # most 64 MiB.
 SETTINGS = {

@@ -21,7 +21,7 @@
 
 Needs mpi4py, and libnuice for the MPI that mpi4py has loaded; a libnuice for another MPI is an ImportError. A
 fault on one rank is an error on all ranks: nuice.Error, with the text of the rank at fault. An uncaught
-exception ends all ranks. Names that begin with a capital are those of mpi4py's requests.
+exception ends all ranks. Names that begin with a capital are the names of mpi4py's requests.
 docs/how-to/languages.md compares them with the names in C, C++ and Fortran.
 """
 

@@ -29,7 +29,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class Field:
-    """Elements of an MPI datatype: counts[i] elements for partner i, beginning displs[i] elements behind
+    """Elements of an MPI datatype: counts[i] elements for partner i, beginning displs[i] elements after
     the start.
     """
 

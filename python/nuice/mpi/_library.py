@@ -183,7 +183,7 @@ def fortran_handle(comm: MPI.Intracomm) -> int:
 
 
 def name_text(name: str) -> bytes:
-    """Returns a name for C. Refuses a zero byte, because C would ignore everything behind it."""
+    """Returns a name for C. Refuses a zero byte, because C would ignore everything after it."""
     if not isinstance(name, str):
         raise TypeError(f"{name!r} is not text")
     if "\0" in name:

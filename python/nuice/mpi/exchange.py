@@ -222,7 +222,7 @@ def Waitany(exchanges: Sequence[Exchange]) -> int | None:
 
 
 def Testsome(exchanges: Sequence[Exchange]) -> list[int]:
-    """Tests all started exchanges without waiting. Returns the positions of those that are now complete."""
+    """Tests all started exchanges without waiting. Returns the positions of the complete ones."""
     count, indices = c_int(), ints([0] * len(exchanges))
     must(lib.nuice_testsome(len(exchanges), _handles(exchanges), byref(count), indices))
     return list(indices)[: count.value]

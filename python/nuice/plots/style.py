@@ -24,7 +24,7 @@ def new_figure(width_inches: float, height_inches: float) -> Figure:
 
 
 def save_figure(figure: Figure, path: str | PathLike[str]) -> None:
-    """Writes PNG, PDF or SVG, by the ending of the name. The file appears complete or not at all."""
+    """Writes PNG, PDF or SVG, depending on the file extension. The file appears complete or not at all."""
     with OutputFiles() as out:
         figure.savefig(out.picture(path), dpi=130)
 

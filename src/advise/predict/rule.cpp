@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rule. Let d be a rank's messages, b its bytes, n the number of ranks, and f the cost of a message in
-// addition to its bytes:
+// The rule. Let d be the number of a rank's messages, b their bytes, beta the time of a byte, and f the cost
+// of a message in addition to its bytes:
 //
 //   phases        as the scheduler's row expects
 //   phase bytes   between b and phases * largest message
 //   at once       the processor's work or the port's bytes, whichever is more, plus the cost of contention
-//   in phases     d * f + beta * (b + a share of (phase bytes - b)); f without latency if partners
-//   have fewer messages
+//   in phases     d * f + beta * (b + a share of (phase bytes - b)); f is without latency if the partners
+//                 have fewer messages
 //   forwarded     as in phases, counted from the schedule if there is time to make it
 //
-// The rank for which this is largest decides. The rank with the most messages, a hub of a few bytes each,
-// need not be the rank with the most bytes.
+// The maximum over all ranks counts. The rank with the most messages may have short ones, so it need not be
+// the rank with the most bytes.
 #include "advise/predict/rule.hpp"
 
 #include <algorithm>
@@ -23,8 +23,9 @@
 namespace nuice::advice {
 namespace {
 
-/// The factor for schedules without an order, on machines whose packets wait for each other. Measured on 58
-/// matrices: without an order 1.11 times the best candidate's time, all orders on average 1.09 times.
+/// The factor for schedules without an order, on machines whose packets wait for each other. On 58 matrices,
+/// schedules without an order took 1.11 times the best candidate's time, and schedules with an order 1.09
+/// times on average.
 constexpr double without_order = 1.03;
 
 double handshake_s(const Machine& m, double bytes) {
@@ -34,8 +35,8 @@ double handshake_s(const Machine& m, double bytes) {
 /// Returns what a message costs a rank, without latency and handshake.
 double overhead_s(const Machine& m) { return m.send_overhead_s + m.start_up_s + m.receive_overhead_s; }
 
-/// On lossless machines each link, and the receiver's port, forwards a packet only after the previous one
-/// (plan/packets.hpp).
+/// Returns the time on the links of a route. On lossless machines each link, and the receiver's port,
+/// forwards a packet only after the previous one (plan/packets.hpp).
 double route_s(const Machine& m, const Traits& t) {
   const auto packet = static_cast<double>(m.packet_payload + m.packet_header);
   return m.lossless ? (t.hops + 1) * packet * m.byte_s : t.hops * m.hop_s;
@@ -52,7 +53,7 @@ double header_share(const Machine& m) {
                               : 0;
 }
 
-/// Returns the ratio of the messages' bytes on the wire to those of full packets.
+/// Returns the messages' bytes on the wire, divided by the bytes that they would be in full packets.
 double padding(const Traits& t, const Machine& m) {
   return m.packet_payload > 0 ? t.wire / (t.bytes * (1 + header_share(m))) : 1;
 }
@@ -73,17 +74,17 @@ double most_of_ports(const Traits& t, const auto& of_port) {
 
 double eager(const Load& load) { return load.messages - load.late; }
 
-/// Returns how far apart in time ranks are after sending their short messages, in a step that sends these
-/// first.
+/// Returns the time between the first and the last rank that has sent its short messages, in a step that
+/// sends short messages first.
 double spread_s(const Machine& m, const std::vector<Load>& out) {
   const auto [least, most] = std::ranges::minmax(out, {}, eager);
   return (eager(most) - eager(least)) * m.send_overhead_s;
 }
 
-/// Returns the cost of timeouts for a rank in such a step. If ranks are at most a handshake apart, the short
-/// messages have arrived before the long ones come. Otherwise one short message arrives per send overhead. It
-/// stays as long as the port, which it shares with the long messages, needs. Messages come in bursts, so two
-/// standard deviations are added.
+/// Returns the cost of timeouts for a rank in a step that sends short messages first. If spread_s is at most
+/// a handshake, all short messages arrive before the long messages. Otherwise one short message arrives per
+/// send overhead, and stays in the queue until the port, which it shares with the long messages, has sent it.
+/// Messages come in bursts, so two standard deviations are added to their mean number.
 double timeouts_in_step_s(const Machine& m, const Load& in, double spread_s) {
   if (in.late == 0 || m.send_overhead_s == 0) return timeouts_s(m, in.messages, in.wire);
   const double eager_wire = in.wire - in.late_wire;
@@ -94,14 +95,14 @@ double timeouts_in_step_s(const Machine& m, const Load& in, double spread_s) {
   return timeouts_s(m, in.late + std::min(eager(in), mean + 2 * std::sqrt(mean)), in.wire);
 }
 
-/// For executors that send all messages at once.
+/// Returns the cost of timeouts for executors that send all messages at once.
 double timeouts_at_once_s(const Traits& t, const Machine& m) {
   return most_of_ports(t, [&](const Port& p) { return timeouts_s(m, p.in.messages, p.in.wire); });
 }
 
-/// In phases, ranks skip phases in which they have no message, and short messages wait for no other rank. So
-/// all ranks send within as many messages as a rank has on average. A rank that receives k times as many
-/// messages has k senders at once.
+/// Returns the cost of timeouts for executors with phases. Ranks skip phases in which they have no message,
+/// and short messages wait for no other rank. So all ranks send their messages in the time in which an
+/// average rank does, and a rank that receives k times as many messages as the average has k senders at once.
 double timeouts_in_phases_s(const Traits& t, const Machine& m) {
   const double mean = std::max(1.0, t.messages / t.ranks);
   return most_of_ports(t, [&](const Port& p) { return timeouts_s(m, p.in.messages / mean, p.in.wire); });
@@ -122,16 +123,16 @@ double at_once_s(const Traits& t, const Machine& m, double link_s) {
   return seconds + message_s(m, t);
 }
 
-/// Returns the bytes on the wire for which a rank with `wire` bytes of its own waits in phases: more if sizes
-/// differ within a phase.
+/// Returns the bytes on the wire for which a rank with `wire` bytes of its own waits in phases. They are more
+/// than `wire` if sizes differ within a phase.
 double waited_for(double unevenness, double wire, double longest) {
   return wire + unevenness * std::clamp(longest - wire, 0.0, 1.5 * wire);
 }
 
 double in_phases_s(const Traits& t, const Machine& m, double phases, double unevenness, double link_s) {
   const double halves = m.duplex == Duplex::full ? 1 : 2;
-  const double prompt = t.messages / t.ranks + 2;  // as many as other ranks have: these partners are in the
-                                                   // same phase
+  // In as many phases as other ranks have messages, the partners are in the same phase.
+  const double prompt = t.messages / t.ranks + 2;
   const double slowest = most_of_ports(t, [&](const Port& p) {
     const double degree = std::max(p.out.messages, p.in.messages);
     const double active = std::min(phases, degree + 2);
@@ -154,9 +155,10 @@ double inquiries_s(const Traits& t, const Machine& m) {
   return 1.4 * (t.degree * (message_s(m, t) + inquiry_s) + halves * t.wire_port * m.byte_s);
 }
 
-/// Ports and links are almost never idle, except with messages too short for notifications. A notification
-/// replaces a handshake. If notifications keep no links free, messages wait in vain for longer ones; `wire`
-/// is then that of phases.
+/// Returns the exchange time with notifications. Ports and links are almost never idle, unless messages are
+/// too short for notifications. A notification replaces a handshake. wire: the bytes of the busiest port; if
+/// notifications keep no links free, the bytes for which ranks wait in phases, because messages then wait in
+/// vain for longer messages.
 double noticed_s(const Traits& t, const Machine& m, double wire, double link_s) {
   const double moving_s = at_once_s(t, m, 0) - message_s(m, t);
   return std::max(1.03 * std::max(wire * m.byte_s, link_s), moving_s) +
@@ -164,8 +166,8 @@ double noticed_s(const Traits& t, const Machine& m, double wire, double link_s) 
 }
 
 /// Returns the bytes on the wire of the busiest port. With one message per phase, half of all bytes leave
-/// each rank in each step, and all bytes of the busiest port pass it. Otherwise a rank sends or receives
-/// everything in both phases, except for one of sqrt(n) messages, whose digit is right already.
+/// each rank in each step, and all bytes of the busiest port pass it. Otherwise a rank sends or receives all
+/// bytes in both phases, except for one in sqrt(n) messages, whose digit is right already (n ranks).
 double forwarded_bytes(const Traits& t, const Machine& m, double phases, bool one_message) {
   if (one_message) return std::max(phases * std::max(t.bytes / t.ranks * 0.75, t.wire_largest), t.wire_port);
   const double radix = std::sqrt(t.ranks);
@@ -175,8 +177,9 @@ double forwarded_bytes(const Traits& t, const Machine& m, double phases, bool on
   return phases * std::min(t.wire_port, together);
 }
 
-/// one_message: a rank sends one message per phase. Otherwise it sends as many as the square root of all
-/// ranks, as in two phases (bruck_kport), or as many as it has.
+/// Returns the time of an exchange that forwards messages. one_message: whether a rank sends one message per
+/// phase. Otherwise it sends sqrt(ranks) messages, as in the two phases of bruck_kport, or all its messages
+/// if these are fewer.
 double forwarded_s(const Traits& t, const Machine& m, double phases, double wire, double link_bytes_s,
                    bool one_message) {
   const double halves = m.duplex == Duplex::full ? 1 : 2;
@@ -294,12 +297,13 @@ Estimate rule(const Entry& candidate, const Traits& t, const Machine& m, double 
     full_s = phases * timeouts_s(m, std::min(t.degree, std::sqrt(t.ranks)), wire / phases);
   }
   estimate.exchange_s += full_s;
-  // Messages sent at once certainly overflow a queue. In phases it depends on how far ranks are apart.
+  // Messages that are sent at once certainly overflow a queue. In phases this depends on how far ranks drift
+  // apart.
   estimate.possible_s = pace == Pace::at_once ? full_s - std::min(full_s, m.timeout_s) : full_s;
   return estimate;
 }
 
-/// Direct messages are sent in the last phase, in which ports also wait for forwarded ones.
+/// Direct messages are sent in the last phase, in which ports also wait for forwarded messages.
 Estimate rule_of_parts(const Entry& candidate, const Traits& forwarded, const Traits& straight,
                        const Machine& m, double link_bytes_s) {
   const double share = straight.bytes / (forwarded.bytes + straight.bytes);

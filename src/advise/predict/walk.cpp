@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank enters a phase when its messages of the previous phase are complete. A short message leaves at once. A long
-// message leaves when its receiver has entered the phase too. So each transfer follows from the times at which its two
-// ranks enter:
+// A rank enters a phase when its messages of the previous phase are complete. A short message leaves at once.
+// A long message leaves when its receiver has entered the phase too. So each transfer follows from the times
+// at which its two ranks enter:
 //
 //   begin = enter(src) + overhead                                        short
 //           max(enter(src) + overhead, enter(dst)) + handshake           long
 //   end   = begin + beta * bytes
 //   enter(src) >= end,  enter(dst) >= end + latency + overhead           of the next phase
 //
-// These times ignore that messages share a port: ranks drift apart, but a receiver has few messages at a time. If a
-// receiver may get more than its queue holds, its messages pass a port that all messages in flight share evenly. The
-// messages that find the queue full are counted.
+// These times ignore that messages share a port, because ranks drift apart and a receiver has few messages at
+// a time. But if a receiver may get more than its queue holds, all its messages in flight share its port
+// evenly, and the messages that find the queue full are counted.
 #include "advise/predict/walk.hpp"
 
 #include <algorithm>
@@ -34,7 +34,8 @@ class FullQueue {
  public:
   explicit FullQueue(const Machine& machine) : machine_(machine) {}
 
-  /// Returns the number of messages that find the queue full. They are retransmitted when all others have gone.
+  /// Returns the number of messages that find the queue full. They are retransmitted when all other messages
+  /// have left.
   double turned_away(std::vector<Arrival>& arrivals) {
     std::ranges::stable_sort(arrivals, {}, &Arrival::begin_s);
     double turned_away = 0;
@@ -53,7 +54,8 @@ class FullQueue {
   }
 
  private:
-  /// Advances the messages in flight to the time until_s, at equal rates, and removes the messages that are complete.
+  /// Advances the messages in flight to the time until_s, at equal rates, and removes the messages that are
+  /// complete.
   void move_on(double until_s) {
     while (!in_flight_.empty()) {
       const double each_s = machine_.byte_s * static_cast<double>(in_flight_.size());
@@ -71,7 +73,8 @@ class FullQueue {
     now_s_ = until_s;
   }
 
-  using Flight = std::pair<double, double>;  // the value of moved_ at which the message is complete; its bytes
+  // first: the value of moved_ at which the message is complete; second: its bytes
+  using Flight = std::pair<double, double>;
   const Machine& machine_;
   std::priority_queue<Flight, std::vector<Flight>, std::greater<>> in_flight_;
   double now_s_ = 0;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Predicts when each rank enters each phase of a schedule, by a recurrence over the transfers. Whether a short queue
-// overflows depends on which messages meet at a receiver. A closed form cannot tell that.
+// Predicts when each rank enters each phase of a schedule, by a recurrence over the transfers. Whether a
+// short queue overflows depends on which messages meet at a receiver. A closed form cannot tell that.
 #pragma once
 
 #include "advise/predict/rule.hpp"
 
 namespace nuice::advice {
 
-/// Predicts a direct schedule that is run phase by phase, in which a rank sends and receives at most one message per
-/// phase. Cost: O(transfers), and O(m log m) for the m messages to ranks whose queue may overflow.
+/// Predicts a direct schedule that is run phase by phase, in which a rank sends and receives at most one
+/// message per phase. Cost: O(transfers), and O(m log m) for the m messages to ranks whose queue may
+/// overflow.
 Estimate rule_of_phases(const Schedule& schedule, const Traits& traits, const Machine& machine);
 
 }  // namespace nuice::advice

@@ -141,7 +141,8 @@ struct Option {
   Kind kind;
 };
 
-/// Returns an option's value as text. The options are not changed, although kinds access members for writing.
+/// Returns an option's value as text. The options are not changed, although At<> returns a reference that
+/// permits writing.
 template <typename O, typename Kind>
 std::string option_text(const Option<Kind>& row, const O& options) {
   return std::visit([&](const auto& kind) { return kind.print(const_cast<O&>(options)); }, row.kind);

@@ -125,7 +125,7 @@ void write_straight(const std::string& path, const std::function<void(std::ostre
   if (!out) cannot_write(path, std::strerror(errno));
 }
 
-/// Returns the file behind all symbolic links; it need not exist.
+/// Follows all symbolic links and returns the file's path; the file need not exist.
 std::string behind_links(const std::string& path) {
   constexpr int most_links = 40;  // the limit of the Linux kernel
   std::filesystem::path target = path;

@@ -57,7 +57,7 @@ bool parse_number(std::string_view word, T& value, Base... base) {
 std::string lower(std::string_view word);
 
 /// Returns why a file that begins with `begin` is not text: the program that packed it, or that it is UTF-16.
-/// Empty for text.
+/// Returns an empty string if the file is text.
 std::string why_no_text(std::string_view begin);
 
 /// Calls write with a stream to a new file next to `path`, then renames it to `path`. On any failure the new

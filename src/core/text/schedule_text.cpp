@@ -72,7 +72,7 @@ class ScheduleReader {
     return words_[1];
   }
 
-  /// Returns everything behind the key, including blanks.
+  /// Returns everything after the key, including blanks.
   std::string text_after(std::string_view key) {
     next(std::string(key) + " TEXT");
     if (words_.size() < 2 || words_[0] != key) lines_.fail("expected \"" + std::string(key) + " TEXT\"");

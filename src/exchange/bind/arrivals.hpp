@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records which messages of a running exchange have arrived as a whole.
+// Records which messages of a running exchange have arrived completely.
 //
 // A message arrives in one piece or in several, alone or as parts of transfers that also carry other
 // messages. It has landed when all its pieces have, in any order. bind() declares the pieces; executors
@@ -22,8 +22,8 @@ class Arrivals {
   // For bind().
 
   /// Sets the sources. Call it once, before the other functions. data[i]: where the message of partner i ends
-  /// up; empty if it has several places. A rank that is listed several times sends one message, which its
-  /// first place stands for.
+  /// up; empty if it has several places. A rank that is listed several times sends one message, which
+  /// belongs to its first place.
   void set_sources(std::span<const Partner> partners, std::span<const std::span<std::byte>> data);
   /// Sets the Arrival::index of each partner.
   void number_sources(std::span<const std::size_t> indices);

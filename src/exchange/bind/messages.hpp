@@ -24,8 +24,8 @@ inline Bytes bytes_of(std::int64_t count, MPI_Datatype type) { return count * si
 // Errors name the pair.
 
 /// Takes the messages that have bytes. indices: set to the index of each receive among all given receives.
-/// Throws Error invalid_argument for a wrong rank, a null datatype or a negative count; limit; mismatch if
-/// the plan has other messages.
+/// Throws Error invalid_argument for a wrong rank, a null datatype or a negative count; limit for a
+/// message above 2^62 bytes; mismatch if the plan has other messages.
 Layout given_messages(const Slice& slice, std::span<const Outgoing> sends, std::span<const Incoming> receives,
                       std::vector<std::size_t>& indices);
 /// Takes one buffer per partner. Throws Error invalid_argument if a buffer is too small for its message.

@@ -49,8 +49,8 @@ void Trace::open(const std::string& folder, const std::string& executor, const s
   synchronize(comm, tag);
 }
 
-/// Compares this rank's clock with that of rank 0. Of several questions, the one with the quickest answer
-/// counts: rank 0 read its clock about in the middle.
+/// Compares this rank's clock with rank 0's clock. This rank asks several times and uses the quickest answer:
+/// rank 0 read its clock about in the middle of that question.
 void Trace::synchronize(const Communicator& comm, int tag) {
   constexpr int questions = 8;  // if each is disturbed with probability 1/2, all are once in 256
   key_ = std::chrono::duration_cast<std::chrono::microseconds>(

@@ -27,7 +27,7 @@ class Trace {
     wait,     // a waiting call begins
     sent,     // a transfer to partner has started
     landed,   // a transfer from partner has arrived
-    message,  // a message from partner has arrived as a whole
+    message,  // a message from partner has arrived completely
     step,     // this number of steps has completed
     over,
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages of a bound plan that are taken from the executor. They pass through memory as a whole, and the
-// executor gets the table without them.
+// Messages of a bound plan that are taken from the executor. Each message passes through memory in one piece,
+// and the executor gets the table without these messages.
 #pragma once
 
 #include <functional>

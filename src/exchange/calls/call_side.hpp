@@ -76,7 +76,7 @@ class CallSide {
     const std::int64_t displ = blocks_.displs[i];
     Bytes offset = displ;
     if (!blocks_.each_has_a_type && __builtin_mul_overflow(displ, extent, &offset))
-      refuse_call(block(i) + "begins " + std::to_string(displ) + " elements behind the buffer");
+      refuse_call(block(i) + "begins " + std::to_string(displ) + " elements after the buffer's address");
     require_inside(i, type, is_bytes ? count * extent : count, offset);
     // MPI_BOTTOM is NULL, and its offsets are addresses.
     const auto at = reinterpret_cast<std::uintptr_t>(blocks_.data) + static_cast<std::uintptr_t>(offset);

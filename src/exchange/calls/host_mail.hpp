@@ -39,7 +39,7 @@ namespace nuice::mpi {
 /// The number of slots from each rank to each other rank.
 inline constexpr Number mail_slots = least_slots;
 
-/// Where a message lies if it is not in its writer's pool.
+/// The places of messages that are not in their writer's pool.
 enum MailPlace : std::int64_t { in_slot = -1, by_mpi = -2 };
 
 /// The memory for messages between all pairs of ranks of a host.

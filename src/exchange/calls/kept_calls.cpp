@@ -28,9 +28,9 @@ enum CallTag : int { fault_tag = DirectRun::tag + 1, letter_tag };
 /// After this time without a call, other ranks may have failed and stopped waiting, because a rank that fails
 /// waits time_to_end_s for its sends.
 constexpr double late_s = time_to_end_s / 4;
-/// How long a late rank checks for errors. MPI takes in only a few messages per call, so one check is not
-/// enough. It is at most 0.04 % of late_s. There is a minimum number of checks, too, because a check may take
-/// a time slice if ranks outnumber cores.
+/// The time for which a late rank checks for errors. MPI takes in only a few messages per call, so one check
+/// is not enough. The time is at most 0.04 % of late_s. There is a minimum number of checks, too, because a
+/// check may take a time slice if ranks outnumber cores.
 constexpr double listen_s = late_s / 2500;
 constexpr int fewest_looks = 32;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the scheduler "auto" chooses among, and what it counts for that. Pure functions.
+// The candidates of the scheduler "auto", and the counts that it needs. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -15,24 +15,25 @@
 
 namespace nuice::mpi {
 
-/// Whether the user's own exchanges are to show what is best. Not on one host: there is no port to share out,
-/// and a few microseconds among ranks that wait for cores show nothing.
+/// Returns whether the user's own exchanges are to show which method is best. Returns false on one host,
+/// because there is no port to share and differences of a few microseconds are lost among ranks that wait for
+/// cores.
 bool tries_on(const PickedMachine& picked, const PlanOptions& options);
 
-/// Whether only the order is predicted, as nothing is known of the network: where exchanges try methods, and
-/// where they may not and predictions would be those of some other network.
+/// Returns whether predictions are used only to choose the order of messages: if exchanges try methods, or if
+/// nothing is known of the network between several hosts and predictions would describe some other network.
 bool predicts_order_only(const PickedMachine& picked, const PlanOptions& options);
 
-/// What the MPI library can do on this machine, with the executor that is asked for, if one is. For hosts with
-/// several ranks without schedulers that need a network of ranks, and those that forward. The adviser then sees hosts: not what combining saves, and not that all ranks
-/// of a host send at once where nothing holds them back, so that a short queue gets more senders than it
-/// counts.
+/// Returns the candidates that MPI can carry out on this machine, with the executor of `options` if it names
+/// one. for_hosts: ports belong to hosts with several ranks. Then schedulers that need a network of ranks or
+/// forward messages are left out. Sending everything at once is left out too if a short queue may overflow,
+/// because all ranks of a host would send at once, and the adviser counts a host as one sender.
 ///
-/// Where only the order is predicted, all leaves at once in that order: windows belong to the sockets.
+/// order_only: only one-port schedules whose messages are all sent at once, in the order of the schedule.
 std::vector<std::string> candidates_for(const PickedMachine& picked, const PlanOptions& options,
                                         bool for_hosts, bool order_only);
 
-/// Messages between hosts that can be combined, and the pairs of hosts that have any.
+/// The number of messages between hosts that can be combined, and of pairs of hosts that have such messages.
 struct SmallMessages {
   std::int64_t number = 0;
   std::int64_t num_pairs = 0;

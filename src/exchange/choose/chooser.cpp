@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The scheduler "auto": advise(), and what else the plan's exchanges try.
+// The scheduler "auto": chooses by advise(), and finds other methods that the plan's exchanges try.
 //
-// All ranks agree by construction. advise() is a pure function of what all ranks have: the gathered matrix, rank 0's
-// machine, equal options. No rank acts on a clock or a file of its own.
-// Cost: docs/reference/exchange.md; less than the exchanges it decides about.
+// All ranks choose the same, because advise() is a pure function of data that all ranks have: the gathered
+// matrix, rank 0's machine, and equal options. No rank uses its own clock or files.
+// Cost: less than the exchanges for which it chooses (docs/reference/exchange.md).
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -17,16 +17,16 @@
 namespace nuice::mpi {
 namespace {
 
-/// Combining pays where a message between hosts replaces this number of messages on average: it costs two
-/// copies and a wait for the slowest rank of a host, as long as a message (docs/adr/0027).
+/// Combining saves time if a message between hosts replaces at least this number of messages on average. It
+/// costs two copies and a wait for the slowest rank of a host, as long as a message takes (docs/adr/0027).
 constexpr std::int64_t least_combined = 2;
-/// Of a matrix with more messages no schedule that forwards is made to be tried: it has a piece for every hop
-/// of every message, and takes 12 MB for these (docs/explanation/small-costs.md).
+/// The maximum number of messages of a matrix for which schedules that forward are tried. Such a schedule has
+/// a piece for every hop of every message: 12 MB for this number (docs/explanation/small-costs.md).
 constexpr std::size_t most_forwarded = 65536;
-/// Setting up memory takes 0.4 ms with eight ranks (docs/adr/0043), 50 times what exchanges of middling
-/// messages gain by it.
+/// The minimum number of exchanges for shared memory. Its set-up takes 0.4 ms with eight ranks
+/// (docs/adr/0043), 50 times as long as an exchange of medium-sized messages saves.
 constexpr std::uint64_t least_reuse_of_memory = 50;
-/// Longer messages are long enough for windows.
+/// Combines only messages that are too short for the windows of TCP connections.
 constexpr std::string_view combined_below_a_chunk = "combine=true combine.largest=32KiB";
 
 }  // namespace
@@ -48,7 +48,7 @@ class Plan::Planner::Chooser {
     all_or_none(comm_, [&] {
       std::vector<std::string> candidates =
           candidates_for(picked_, options_, for_hosts_, predicts_order_only(picked_, options_));
-      if (for_hosts_)  // which is all that the adviser sees
+      if (for_hosts_)  // the adviser sees only the hosts' matrix
         std::erase_if(candidates, [this](const std::string& name) {
           return !find_scheduler(name.substr(0, name.find(':'))).why_not({.matrix = matrix_}).empty();
         });
@@ -59,7 +59,8 @@ class Plan::Planner::Chooser {
     state_.info.predicted_s = advice_.choice().exchange_s;
   }
 
-  /// After the plan was made: what else its exchanges try. Equal on all ranks, as the choice is.
+  /// Collective. Called after the plan is made. Finds the other methods that its exchanges try, the same on
+  /// all ranks.
   void find_rivals() {
     const bool forwards = (find_scheduler(state_.info.scheduler).guarantees & direct) == 0;
     if (!tries_on(picked_, options_) || forwards || advice_.num_messages == 0) return;
@@ -67,7 +68,7 @@ class Plan::Planner::Chooser {
     add_combined_rival();
   }
 
-  /// Collective. By the adviser's choice.
+  /// Collective. Makes the plan that the adviser has chosen.
   void make() {
     const Candidate& choice = advice_.choice();
     PlanOptions options = options_;
@@ -82,14 +83,15 @@ class Plan::Planner::Chooser {
                 options, for_hosts_ ? nullptr : advice_.schedule.get());
   }
 
-  /// A plan keeps its own rank's messages only.
+  /// Returns the advice without its schedule, because a plan keeps only its own rank's messages.
   Advice advice() && {
     advice_.schedule = nullptr;
     return std::move(advice_);
   }
 
  private:
-  /// Collective. Small messages, many of them, between hosts with a rank each: schedules that send few larger ones in their place.
+  /// Collective. If every host has one rank and all messages are small, adds schedules that forward them in
+  /// few larger messages.
   void add_rivals_that_forward() {
     if (state_.shares_ports || state_.info.scheduler.empty()) return;
     if (matrix_.num_messages() > most_forwarded || !is_small()) return;
@@ -101,19 +103,20 @@ class Plan::Planner::Chooser {
       all_or_none(comm_, [&] {
         schedule = make_schedule(problem, row.name);
         if (schedule->num_transfers() * 3 > std::size_t{2} * matrix_.num_messages())
-          return;  // not even a third fewer
+          return;  // saves less than a third of the messages
         if (options_.check) Plan::Planner::require_correct_for(problem, *schedule, row);
         state_.rivals.push_back({executor, state_.settled_options, "", std::string(row.name),
                                  nuice::slice(matrix_, *schedule, comm_.rank())});
       });
     }
   }
-  /// Collective. Several ranks of a host have few connections instead of one for each pair of ranks.
+  /// Collective. If hosts have several ranks, adds the method that combines the small messages between two
+  /// hosts.
   void add_combined_rival() {
     if (!for_hosts_ || state_.info.num_hosts == 1 || state_.info.combined) return;
     const PlanOptions combined = PlanOptions::parse(combined_below_a_chunk, {});
     if (!count_combined(combined.combining.largest_bytes)) return;
-    // What the user says counts for more.
+    // The user's options override this method's options.
     const PlanOptions& chosen = state_.settled_options;
     PlanOptions options =
         PlanOptions::parse(options_.text(), PlanOptions::parse(combined_below_a_chunk, chosen));
@@ -126,18 +129,20 @@ class Plan::Planner::Chooser {
     return true;
   }
 
-  /// Collective. Decides whether messages are combined, unless an option says so.
+  /// Collective. Decides whether messages are combined.
   void settle_combining() {
     if (!for_hosts_) return;
     if (count_combined(options_.combining.largest_bytes)) state_.info.combined = true;
   }
-  /// Collective. Counts messages of at most `largest` bytes between hosts. Whether combining them pays.
+  /// Collective. Counts messages of at most `largest` bytes between hosts. Returns whether combining them
+  /// saves time.
   bool count_combined(Bytes largest) {
     all_or_none(comm_, [&] { small_ = small_messages(matrix_, *state_.hosts, largest); });
     return small_.number >= least_combined * small_.num_pairs && small_.number > 0;
   }
 
-  /// On one host shared memory is the fastest route; with a network it gains nothing that was measured.
+  /// Decides whether shared memory is used. It is the fastest route on one host. On several hosts no gain was
+  /// measured.
   void settle_shared_memory() {
     if (!state_.shares_ports || state_.info.num_hosts > 1 || options_.executor != auto_name) return;
     if (options_.automatic.reuse < least_reuse_of_memory) return;
@@ -164,7 +169,8 @@ class Plan::Planner::Chooser {
     advice_.sentence += " " + picked_.sentence;
   }
 
-  /// The ports are what the adviser is asked about: the hosts', where several ranks share one.
+  /// Returns the matrix for the adviser: the messages between ports, which belong to hosts if ranks share
+  /// them.
   const CommMatrix& advised() const { return for_hosts_ ? ports_ : matrix_; }
 
   Planner& state_;
@@ -173,7 +179,7 @@ class Plan::Planner::Chooser {
   const PlanOptions& options_;
   bool for_hosts_;
   SmallMessages small_;
-  std::int64_t num_near_ = 0;  // messages that are short enough for the memory of the one host
+  std::int64_t num_near_ = 0;  // the number of messages short enough for the host's shared memory
   CommMatrix ports_;           // the hosts' matrix; empty unless for_hosts_
   PickedMachine picked_;
   Advice advice_;

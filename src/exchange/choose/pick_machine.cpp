@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Only rank 0 looks at its environment and its files; the others get the text. So all ranks have the same machine, and
-// ranks on hosts without the file have it too.
+// Only rank 0 reads environment and files. The other ranks get the text, so all ranks have the same machine,
+// even on hosts without the file.
 #include "exchange/choose/pick_machine.hpp"
 #include "mpi/collective.hpp"
 
@@ -24,7 +24,7 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// What rank 0 has found.
+/// The machine that rank 0 has found.
 struct Found {
   std::string name;
   std::string text;
@@ -33,7 +33,7 @@ struct Found {
   int is_nominal = 0;
 };
 
-/// By the name of a shipped one or a file.
+/// Finds a machine by the name of a shipped machine or of a file.
 Found by_name(const std::string& name, const std::string& sentence) {
   for (const ShippedMachine& shipped : shipped_machines())
     if (shipped.name == name) return {name, std::string(shipped.text), sentence};
@@ -41,7 +41,8 @@ Found by_name(const std::string& name, const std::string& sentence) {
   return {name, core::read_text(name), sentence};
 }
 
-/// " was 4.0 times off in its own check" if the file's predictions should not be relied on, else "".
+/// Returns " was 4.0 times off in its own check" if the file's predictions should not be relied on, otherwise
+/// "".
 std::string doubt_of(const std::string& text, const std::string& name) {
   const double off = parse_machine(text, name).worst_check;
   if (off <= largest_trusted_error) return "";
@@ -50,7 +51,8 @@ std::string doubt_of(const std::string& text, const std::string& name) {
   return doubt.data();
 }
 
-/// What is off in its own check is taken for the order of messages, not for what an executor takes.
+/// Finds a machine that the user names. If its worst_check is too large, it is used to choose the order of
+/// messages, but not to predict the times of executors.
 Found named(const std::string& name, const std::string& by_whom) {
   Found found = by_name(name, "The machine is " + name + by_whom);
   if (const std::string doubt = doubt_of(found.text, name); !doubt.empty()) {
@@ -81,14 +83,14 @@ Found look_for(const PlanOptions& options, bool one_host) {
   return found;
 }
 
-/// Collective. Whether all ranks share their memory.
+/// Collective. Returns whether all ranks share memory.
 bool all_on_one_host(const Communicator& comm) {
   int size = static_cast<int>(ranks_of_this_host(comm).size());
   all_reduce(comm, MPI_IN_PLACE, &size, 1, MPI_INT, MPI_MIN);
   return size == comm.num_ranks();
 }
 
-/// Without links there is nothing that more ranks would share.
+/// Returns whether the network has no links, so that additional ranks share nothing.
 bool is_crossbar(const Topology& topology) { return topology.num_links() == 0; }
 
 void fit(PickedMachine& picked, const Communicator& comm, const PlanOptions& options) {
@@ -104,7 +106,7 @@ void fit(PickedMachine& picked, const Communicator& comm, const PlanOptions& opt
 
 PickedMachine pick_machine(const Communicator& comm, const PlanOptions& options) {
   const bool is_named = !options.automatic.machine.empty();
-  // A program that says which ranks share a host says that there are ports between them.
+  // If the program says which ranks share a host, there are ports between hosts.
   const bool share_memory = options.hosts == auto_name && all_on_one_host(comm);
   const bool one_host = !is_named && share_memory;
   Found found;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which machine the scheduler "auto" chooses for.
+// Finds the machine for which the scheduler "auto" chooses.
 #pragma once
 
 #include <string>
@@ -10,20 +10,23 @@
 
 namespace nuice::mpi {
 
-/// A machine, the same on all ranks, and where it is from.
+/// A machine, the same on all ranks, and its origin.
 struct PickedMachine {
   Machine machine;
   std::string sentence;  // "The machine is shared-memory, shipped with nuice: ..."
-  bool is_named =
-      false;  // by the program or the environment, which want its predictions; its own check was right
-  bool is_nominal = false;  // none was named, and none calibrated whose own check was right
-  /// All ranks share memory. Not said of a machine that is named in the options, unless its own check was off.
+  /// Whether the program or the environment names it, and its worst_check is small enough to use its
+  /// predictions.
+  bool is_named = false;
+  /// Whether its predictions should not be used: no machine is named or calibrated, or its worst_check is too
+  /// large.
+  bool is_nominal = false;
+  /// Whether all ranks share memory. False for a machine that the options name, unless it is nominal.
   bool is_one_host = false;
 };
 
-/// Collective. Rank 0 looks for it, and reads it for all: options.automatic.machine; $NUICE_MACHINE; what nuice-calibrate --save has
-/// left; a shipped one. A crossbar with too few ranks grows, as a port of it is like another; options.topology takes the
-/// place of the machine's own.
+/// Collective. Rank 0 reads the machine for all ranks. It takes the first of: options.automatic.machine,
+/// $NUICE_MACHINE, the file of nuice-calibrate --save, a shipped machine. A crossbar with too few ranks is
+/// enlarged, because all its ports are alike. options.topology replaces the machine's topology.
 /// Throws Error, the same on all ranks, as find_machine() and make_topology().
 PickedMachine pick_machine(const Communicator& comm, const PlanOptions& options);
 

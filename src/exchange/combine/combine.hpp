@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the messages of a bound plan that are combined, and leaves the others to the plan's executor.
+// Finds the messages of a bound plan that are combined, and leaves all other messages to the plan's executor.
 #pragma once
 
 #include <memory>

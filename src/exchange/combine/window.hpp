@@ -34,9 +34,9 @@ struct alignas(64) RankLine {
 
 /// The counters of a block to another host, or from one.
 struct alignas(64) BlockLine {
-  /// Of a block to another host: the number of ranks that have written their part, by half.
+  /// For a block to another host: the number of ranks that have written their part, by half.
   std::array<std::atomic<Number>, 2> ready;
-  /// Of a block from another host: the last exchange whose block has arrived.
+  /// For a block from another host: the last exchange whose block has arrived.
   std::atomic<Number> landed;
 };
 

@@ -16,7 +16,7 @@
 //              waits for the report
 //
 // The first turn of a challenger is one exchange. Later turns have two or more exchanges. The first of these
-// is not timed, because it may be slowed by what another arm has left behind.
+// is not timed, because another arm's effects on the network may slow it.
 //
 // Exchange 1 is not timed, because it makes connections and touches pages. The first round begins at exchange
 // 4. The distance to the next round doubles each time, up to 256 exchanges. It is at most 15 after a change,

@@ -4,8 +4,8 @@
 //
 //   outliers   A report is the mean of an arm's exchanges. Of more than two, each rank omits the longest.
 //   test       Logarithms are compared, because noise is proportional to times. d is the mean logarithm of a
-//              challenger minus that of the arm in use; s is the standard deviation of d. The challenger is
-//              adopted if d + z s < 0 and d < -0.05. It is dropped if d - z s > -0.05, because even with
+//              challenger minus the mean of the arm in use; s is the standard deviation of d. The challenger
+//              is adopted if d + z s < 0 and d < -0.05. It is dropped if d - z s > -0.05, because even with
 //              luck it would gain less than 5 %.
 //   error      z = 2.5 means 0.6 % per comparison, and at most 5 % per pair in 8 comparisons (union bound,
 //              normal logarithms). After 8 reports z is 1, and a challenger that is not adopted is dropped.
@@ -15,8 +15,8 @@
 //              of a report. A sum below 1 decides nothing. Both arms are weighed with the slower arm's
 //              time, so that no arm is ignored because it is fast.
 //   in use     An arm in use is judged only by its exchanges since it was adopted, because its earlier
-//              exchanges may have gained from what another arm left behind. So no arm is dropped in the
-//              round in which another is adopted.
+//              exchanges may have gained from another arm's effects on the network. So no arm is dropped
+//              in the round in which another arm is adopted.
 #pragma once
 
 #include <cstddef>

@@ -8,7 +8,7 @@
 //
 // Why no rank waits forever: start() posts all receives, so everything that is sent arrives. A send waits
 // only for receives of earlier phases (dependencies.hpp). So the sends of the first phase start, and by
-// induction those of every other phase.
+// induction the sends of every other phase.
 // Why pieces land where they belong: of two transfers between the same ranks, the later one also waits until
 // the earlier one has started.
 // A notification names its transfer, so notifications may arrive in any order.

@@ -31,8 +31,8 @@ struct DirectMessage {
 class DirectRun : public Run {
  public:
   /// Does not communicate. Messages without bytes are ignored. is_broken: shared by all runs on the
-  /// communicator, because an exchange that was given up leaves messages behind, which later exchanges would
-  /// match. arrivals: null if no rank asks for single messages.
+  /// communicator, because later exchanges would match the remaining messages of an exchange that was given
+  /// up. arrivals: null if no rank asks for single messages.
   DirectRun(std::shared_ptr<const Communicator> comm, std::shared_ptr<bool> is_broken,
             std::vector<DirectMessage> sends, std::vector<DirectMessage> receives, Arrivals* arrivals);
   static constexpr int tag = 0;

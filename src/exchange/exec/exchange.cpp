@@ -54,7 +54,7 @@ bool Exchange::State::advance_noting(bool block) {
   return true;
 }
 
-/// Records arrivals from here on, and those of messages that are already here.
+/// Records the arrival of messages that are already here, and all later arrivals.
 void Exchange::State::follow() {
   if (follows_) return;
   follows_ = true;

@@ -53,8 +53,8 @@ struct Exchange::State {
   void start();
   bool advance(bool block);  // returns true when the exchange is complete; block: only then
 
-  /// Returns the next message that was not handed over before. Returns nothing if no message is here or, with
-  /// block, if the exchange is complete.
+  /// Returns the next message that was not handed over before. Returns nothing if no message is here; with
+  /// block, only if the exchange is complete.
   std::optional<Arrival> next(bool block);
   /// Calls act(). If it fails, the exchange is given up: nothing is written into the user's memory any more,
   /// and an error of MPI names the dead ranks.

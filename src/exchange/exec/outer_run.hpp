@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run around another run. A decorator carries out some messages of an exchange by itself, and the other run
+// A run around another run. A decorator carries out some messages of an exchange, and the other run
 // carries out the rest.
 //
 // Both runs are advanced alternately, so neither delays the other. Why no rank waits forever: each run has a

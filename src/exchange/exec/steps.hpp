@@ -33,7 +33,7 @@ namespace nuice::mpi {
 class Steps : public Run {
  public:
   /// ends: for each step, the number of requests before its end, in the order of `requests`.
-  /// may_start_at_once: whether a single step may be started as a whole.
+  /// may_start_at_once: whether all requests of a single step may be started at once.
   Steps(TableRequests requests, std::vector<RequestCount> ends, Arrivals& arrivals,
         bool may_start_at_once = true);
 
@@ -88,7 +88,7 @@ class Steps : public Run {
   bool receives_repeat_;  // whether a source sends several pieces, so that receives must start in order
   bool sends_repeat_;     // whether a destination gets several pieces
 
-  // whether there is one step without order and packing, which is started and awaited as a whole
+  // whether there is one step without order and packing, whose requests are started and awaited at once
   bool is_plain_;
   std::vector<std::uint32_t> receive_at_;
   std::vector<std::uint32_t> send_at_;

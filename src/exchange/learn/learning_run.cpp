@@ -104,7 +104,7 @@ void LearningRun::follow() {
 }
 
 /// Passes arrivals on to the exchange. A rank that is listed several times has one message, which the
-/// exchange's arrivals hand over as a whole.
+/// exchange's arrivals hand over in one piece.
 void LearningRun::hand_on() {
   Arrivals& landed = *now().arrivals;
   Rank last = -1;

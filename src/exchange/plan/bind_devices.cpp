@@ -64,7 +64,7 @@ DeviceItems items_with(const DeviceItems& items, const std::vector<char>& partne
   return some;
 }
 
-/// Returns copies of the plain bytes of one side to those of the other side, field by field.
+/// Returns the copies that bring the plain bytes of `from` to the plain bytes of `to`, field by field.
 std::vector<DeviceSelfCopy> copies_between(const DeviceItems& from, const DeviceItems& to) {
   std::vector<DeviceSelfCopy> copies;
   Bytes done_from = 0;
@@ -154,8 +154,8 @@ std::optional<DeviceItems> as_bytes(const DeviceItems& items, const Mirror& mirr
 }
 
 /// Finds the copies of the rank's message to itself, which the device makes: from source to destination if
-/// all of it is plain bytes, else between the mirrors. If elements with gaps are in host memory, the inner
-/// exchange copies the message.
+/// the whole message is plain bytes, otherwise between the mirrors. If elements with gaps are in host memory,
+/// the inner exchange copies the message.
 void find_self(const DeviceItems& sent, const DeviceItems& received, bool are_plain, DeviceParts& parts) {
   if (are_plain) {
     parts.self = copies_between(sent, received);

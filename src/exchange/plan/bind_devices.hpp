@@ -60,8 +60,8 @@ DeviceDecision decide_on_devices(const Communicator& comm, const DeviceSides& si
 
 /// Not collective. Returns the parts of a run for this table, without the inner exchange. near: this host's
 /// ranks, ascending. Large messages to these ranks are filled before the inner exchange starts: MPI's
-/// receiver copies a message of its own host as a whole, and could not start its own copy meanwhile. So two
-/// ranks would copy one after the other. On an H100, 16 MiB both ways took 1.5 to 1.8 times as long.
+/// receiver copies a whole message of its own host, and could not start its own copy meanwhile. So two ranks
+/// would copy one after the other. On an H100, 16 MiB both ways took 1.5 to 1.8 times as long.
 DeviceParts device_parts(DeviceSides sides, const PhaseTable& table, std::span<const Rank> near,
                          bool is_direct, Bytes chunk_bytes, const std::string& why);
 

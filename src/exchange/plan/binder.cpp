@@ -19,7 +19,9 @@
 namespace nuice::mpi {
 namespace {
 
-/// Below the size up to which every MPI sends messages without asking the receiver (64 KiB in Open MPI).
+/// The size of a chunk. It is small enough that every MPI sends a chunk without asking the receiver (Open
+/// MPI:
+/// up to 64 KiB).
 constexpr Bytes chunk_bytes_over_tcp = 32 << 10;
 
 RunSettings settings_for(const PlanOptions& options, const HostView& view, const Elsewhere& elsewhere) {
@@ -115,8 +117,8 @@ std::unique_ptr<Run> Plan::Binder::bind_methods(Exchange::State& exchange, const
   };
   for (std::size_t i = 0; i < made_.rivals.size(); ++i) {
     const Rival& rival = made_.rivals[i];
-    // Forwarding needs the same number of field bytes per planned byte on all ranks, which fields of other
-    // ranks need not have. And the processor packs forwarded messages, which it cannot do on a device.
+    // Forwarding needs the same number of field bytes per planned byte on all ranks, but the fields of other
+    // ranks may have another number. And the processor packs forwarded messages, but cannot pack on a device.
     if (rival.table && (are_fields || elsewhere.is_on_device)) continue;
     if (!rival.table && !of_rivals[i].combined.decorator) continue;
     if (methods.empty()) add(made_.info.scheduler, made_.info.executor, "", bind_to);

@@ -2,12 +2,13 @@
 // Binds one direction of a plan to memory, on all ranks together. The steps from the user's memory to an
 // exchange:
 //
-//   buffers, messages, fields     checked; if any memory lies on a device, their mirrors (bind_by_device)
-//   Layout                        where the bytes lie
-//   steps                         combine, shared memory: each takes messages out of the table (Decoration)
-//   methods                       an executor for the other messages, or all methods that are tried
-//   decorators                    around these, the last step's first
-//   trace, watch                  what the exchange notes, and how long it waits
+//   buffers, messages, fields     are checked, and replaced by mirrors if any memory lies on a device
+//                                 (bind_by_device)
+//   Layout                        says where the bytes lie
+//   steps                         (combine, shared memory) each take messages out of the table (Decoration)
+//   methods                       carry the other messages: one executor, or all methods that are tried
+//   decorators                    are put around the methods, the last step's first
+//   trace, watch                  set what the exchange records, and how long it waits
 #pragma once
 
 #include <memory>
@@ -47,7 +48,8 @@ class Plan::Binder {
   Bound in_place(std::span<const Incoming> messages);
 
  private:
-  /// The parts of a rival that binding needs. The last entry of a list has the tags of the rivals' reports.
+  /// The parts of a rival that binding needs. The last entry of parts_of_rivals() only has the tags of the
+  /// rivals' reports.
   struct RivalParts {
     TagSpace tags;
     Decoration combined;
@@ -61,7 +63,7 @@ class Plan::Binder {
   Bound bind_checked(const Layout& given, bool are_buffers, const Elsewhere& elsewhere = {});
   Bound bind_fields(std::span<const SendField> send, std::span<const ReceiveField> receive,
                     const Elsewhere& elsewhere = {});
-  /// The last part of the functions above. prepare(exchange): the part that differs.
+  /// The common end of the functions above. prepare(exchange): the part in which they differ.
   template <typename Prepare>
   Bound bind_layout(bool are_fields, const Layout& layout, const Elsewhere& elsewhere, Prepare&& prepare);
   /// Binds an exchange with the option parts.
@@ -80,8 +82,8 @@ class Plan::Binder {
   std::unique_ptr<Run> bind_rival(const Rival& rival, RivalParts& parts, const Layout& layout,
                                   const Elsewhere& elsewhere, Arrivals& arrivals) const;
 
-  /// Binds an exchange in which memory of any rank lies on a device (bind_by_device.cpp). bind(run,
-  /// elsewhere): binds to the mirrors of the run.
+  /// Binds an exchange in which any rank has memory on a device (bind_by_device.cpp). Calls
+  /// bind(run, elsewhere), which binds the plan to the run's mirrors.
   template <typename Bind>
   Bound bind_by_device(const DeviceSides& sides, Bound exchange, Bind&& bind);
   Bound bind_device_messages(const Layout& given, bool are_buffers, bool is_in_place);

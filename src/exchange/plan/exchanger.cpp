@@ -55,7 +55,8 @@ struct Exchanger::State {
     return sides;
   }
 
-  /// Returns a run of the messages where they lie, or in mirrors of the items of sides_of().
+  /// Returns a run of the messages. It uses the copy of a message in `from` or `into` if the mirror has one,
+  /// otherwise the user's memory.
   std::unique_ptr<Run> run_of(Arrivals& arrivals, std::span<const Outgoing> sends,
                               std::span<const Incoming> receives, const Mirror& from,
                               const Mirror& into) const {
@@ -111,7 +112,8 @@ Exchange Exchanger::bind(std::span<const Outgoing> sends, std::span<const Incomi
     exchange->run = state_->run_of(exchange->arrivals, sends, receives, {}, {});
     return Exchange(std::move(exchange));
   }
-  // Always staged: only plans try direct exchanges, because their exchanges are repeated on all ranks.
+  // This exchange is always staged. Only plans try direct exchanges, because all ranks repeat a plan's
+  // exchange.
   auto inner = std::make_unique<Exchange::State>();
   inner->comm = exchange->comm;
   inner->info = exchange->info;

@@ -23,7 +23,8 @@ class Group {
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
   ~Group() { MPI_Group_free(&group_); }
-  /// Returns the numbers of all its ranks in another group; MPI_UNDEFINED if a rank is not in it.
+  /// Returns the number that each rank of this group has in another group; MPI_UNDEFINED if it is not in that
+  /// group.
   std::vector<Rank> numbers_in(const Group& other) const {
     int size = 0;
     must(MPI_Group_size(group_, &size), "MPI_Group_size");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes plans from schedules of other origin. The senders' halves of all ranks' tables are put together to a
-// schedule, which nuice::check() checks, with every hop of forwarded messages. Slicing it again must give the
-// receivers' halves.
+// Makes plans from schedules of other origin. The sends in all ranks' tables form a schedule, which
+// nuice::check() checks, with every hop of forwarded messages. Slicing the schedule again must give the
+// receives in the tables.
 #include <algorithm>
 #include <string>
 #include <tuple>
@@ -106,8 +106,8 @@ Piece piece_of(const CommMatrix& matrix, Rank sender, std::span<const std::int64
   return {*id, record[field_offset], record[field_bytes]};
 }
 
-/// Returns the schedule that consists of all ranks' sends. Within a phase the order is that of the ranks,
-/// then of each rank's table.
+/// Returns the schedule that consists of all ranks' sends. Within a phase, sends are ordered by rank, and the
+/// sends of a rank as in its table.
 Schedule assemble(const CommMatrix& matrix, const Gathered& sends) {
   struct Send {
     Rank src;
@@ -160,8 +160,8 @@ struct Receive {
   }
 };
 
-/// Returns the receives by phase and source. Receives from one source in one phase keep their order, in which
-/// they will be matched.
+/// Returns the receives by phase and source. Receives from one source in one phase keep their order, because
+/// MPI matches them in that order.
 std::vector<Receive> receives_of(const PhaseTable& table) {
   std::vector<Receive> receives;
   for (const PhaseEntry& entry : table.entries)

@@ -17,7 +17,7 @@ namespace nuice::mpi {
 /// The name by which a scheduler or an executor is chosen automatically.
 inline constexpr std::string_view auto_name = "auto";
 
-/// Options that rank 0's NUICE_OPTIONS has overridden, and its text; the same text on all ranks.
+/// Options after rank 0's NUICE_OPTIONS has overridden some of them, and its text, the same on all ranks.
 struct OverriddenOptions {
   PlanOptions options;
   std::string text;
@@ -25,8 +25,8 @@ struct OverriddenOptions {
 /// Collective. Throws Error parse on all ranks.
 OverriddenOptions with_environment(const Communicator& comm, const PlanOptions& mine);
 
-/// Collective. If the options of a rank differ from those of rank 0, throws Error mismatch on all ranks, with
-/// the option, two ranks and both values.
+/// Collective. If the options of a rank differ from rank 0's options, throws Error mismatch on all ranks,
+/// with the option, two ranks and both values.
 void require_equal_options(const Communicator& comm, const PlanOptions& mine);
 
 /// Not collective, but has the same result on all ranks if their options are equal. Ignores the scheduler's

@@ -48,7 +48,8 @@ PlanOptions settled(PlanOptions options) {
   return options;
 }
 
-/// The largest number of bytes that any rank keeps for others; staged_bytes() gives it for one rank.
+/// Returns the largest number of bytes that any rank keeps for other ranks. staged_bytes() returns the number
+/// for one rank.
 Bytes most_staged_bytes(const CommMatrix& matrix, const Schedule& schedule) {
   std::vector<Bytes> staged(static_cast<std::size_t>(matrix.num_ranks()), 0);
   for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
@@ -133,7 +134,7 @@ void Plan::Planner::make(const Problem& problem, const PlanOptions& options, con
   });
 }
 
-/// Collective. Returns the options with those of NUICE_OPTIONS, checked, and equal on all ranks.
+/// Collective. Applies NUICE_OPTIONS to the options and checks them. Returns the same options on all ranks.
 PlanOptions Plan::Planner::agree_on_options(const PlanOptions& given) {
   agree(*comm, given.fault);
   auto [options, overridden] = with_environment(*comm, given);

@@ -83,9 +83,10 @@ class PlanGroup {
   /// rank uses it.
   void share(const std::shared_ptr<TagSpace>& tags);
   /// Collective. Throws the same Error on all ranks: mismatch unless all ranks make the same call with the
-  /// same plan; state if any rank has freed the plan; or the refusal of a rank. Returns a usable
-  /// communicator: the shared one, if all ranks have it and no rank has a watchdog; else one that all ranks
-  /// keep and no rank uses; else nothing. on_device: set to whether any rank uses device memory.
+  /// same plan; state if any rank has freed the plan; or the refusal of a rank. Returns the shared
+  /// communicator if all ranks have it and no rank has a watchdog. Otherwise returns a communicator that all
+  /// ranks keep and no rank uses, or nothing if there is none. on_device: set to whether any rank uses device
+  /// memory.
   std::shared_ptr<TagSpace> require_same(const PendingCall& pending, double watchdog_s,
                                          bool* on_device = nullptr);
 

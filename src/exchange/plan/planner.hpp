@@ -36,7 +36,7 @@ struct Rival {
   PlanOptions options;
   std::string differs_in;  ///< The difference from the plan's options, as a string.
   std::string scheduler;
-  /// The table of a schedule that forwards; if there is none, the method combines the plan's messages.
+  /// The table of a schedule that forwards. Without a table, the method combines the plan's messages.
   std::optional<PhaseTable> table;
 };
 
@@ -49,8 +49,8 @@ struct Made {
   std::optional<Advice> advice;  ///< Only for the scheduler "auto".
   PlanOptions settled_options;   ///< The options, with the choices of "auto".
   std::vector<Rival> rivals;     ///< Equal on all ranks; empty if nothing is tried.
-  std::optional<distributed::Palette>
-      palette;  ///< The palette of a plan that was coloured without a matrix, for follow().
+  /// The palette of a plan that was coloured without a matrix, for follow().
+  std::optional<distributed::Palette> palette;
 };
 
 /// This rank's host, and how it is connected with others.
@@ -111,22 +111,22 @@ struct Plan::Planner : Made {
   void describe(const PlanOptions& options);
   /// Fills `info` except for the times.
   void describe(const CommMatrix& matrix, const Schedule& schedule, const PlanOptions& options);
-  /// Collective. Makes and checks the schedule, and keeps this rank's slice; the times are this rank's own.
-  /// options: must name scheduler and executor. known: the schedule, if it has been made already.
+  /// Collective. Makes and checks the schedule, and keeps this rank's slice. The times in `info` are this
+  /// rank's. options: must name scheduler and executor. known: the schedule, if it has been made already.
   void make(const Problem& problem, const PlanOptions& options, const Schedule* known = nullptr);
   /// Collective. Chooses scheduler and executor, then does the same as make().
   void choose_and_make(const CommMatrix& matrix, const PlanOptions& options);
-  /// Returns this rank's slice; empty for executors that wait for no notifications.
+  /// Returns this rank's notifications, which are empty if the executor does not wait for any.
   Notices notices_for(const Schedule& schedule, const Topology* topology, const PlanOptions& options) const;
-  /// Collective. Like make(), but by all ranks together, none of which has the matrix. earlier: a plan with a
-  /// palette to begin with, or nullptr.
+  /// Collective. Like make(), but all ranks make the schedule together, and no rank has the matrix. earlier:
+  /// a plan with a palette to begin with, or nullptr.
   void plan_distributed(const PlanOptions& options, const Made* earlier);
   // plan_distributed() calls one of these.
   bool gathers_after_all(const PlanOptions& options) const;
   void plan_gathered(PlanOptions options);
   void plan_in_pairs(const PlanOptions& options, const Made* earlier);
-  /// Collective. Checks the table with its partners, and learns the facts about all messages; nothing is
-  /// gathered.
+  /// Collective. Compares the table with the partners' tables, and learns the facts about all messages.
+  /// Gathers nothing.
   void take_distributed(const PlanOptions& options);
   void describe_distributed(const PlanOptions& options, const Facts& facts,
                             const std::vector<Bytes>& largest);
@@ -154,10 +154,12 @@ struct Plan::State {
 };
 
 /// Not collective. Refuses destinations that CommMatrix::from_messages() would not see after the gather, or
-/// would see too late: a zero-byte message is not gathered, and a rank that does not exist cannot be.
+/// would see too late. Messages of zero bytes are not gathered, and a message to a rank that does not exist
+/// cannot be gathered.
 void check_destinations(const Communicator& comm, std::span<const Partner> destinations);
 
-/// Throws Error not_applicable for executors without phases, which would send data before it has arrived.
+/// Throws Error not_applicable for an executor without phases, which would forward data before the data has
+/// arrived.
 void require_phases_to_forward(const std::string& who, const Executor& executor);
 
 /// Seconds since the last call; the first counts from construction.

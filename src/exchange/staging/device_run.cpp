@@ -115,7 +115,7 @@ bool DeviceRun::is_filled(const Block& sent) {
 
 void DeviceRun::land(const Block& received) { drains_.land(received); }
 
-/// Takes a message that has arrived as a whole.
+/// Takes a message that has arrived completely.
 void DeviceRun::take(const Arrival& arrival) {
   ++num_events_;
   const Rank source = arrival.source.rank;

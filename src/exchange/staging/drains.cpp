@@ -36,7 +36,7 @@ void Drains::land(const Block& received) {
   const auto index = static_cast<std::size_t>(after - ranges.begin()) - 1;
   const Mirror::Range& range = ranges[index];
   Landing& landing = landings_[index];
-  if (!range.is_streamed || landing.come != begin - range.begin) return;  // drained as a whole
+  if (!range.is_streamed || landing.come != begin - range.begin) return;  // drained in one piece
   landing.come += received.bytes;
   const bool is_new = !landing.is_listed && landing.come - landing.drained >= chunk_bytes_;
   if (!is_new) return;

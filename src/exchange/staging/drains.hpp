@@ -25,7 +25,7 @@ class Drains {
   void land(const Block& received);
   /// Drains the pieces of large messages that the last call of MPI has brought, with one copy per message.
   void drain_landed();
-  /// Records that a message has arrived as a whole. Returns the number of the drain for which it waits.
+  /// Records that a message has arrived completely. Returns the number of the drain for which it waits.
   std::int64_t take(std::size_t partner);
   bool has_taken() const { return has_taken_; }
   Bytes pending_bytes() const { return pending_bytes_; }

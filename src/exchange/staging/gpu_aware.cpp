@@ -27,7 +27,7 @@ std::optional<GpuAwareness> ask_open_mpi(bool is_hip) {
   return GpuAwareness{is_aware, std::string(name) + (is_aware ? " says yes" : " says no")};
 }
 
-/// Asks MPICH. The numbers are those of its mpi.h.
+/// Asks MPICH. The numbers are taken from its mpi.h.
 std::optional<GpuAwareness> ask_mpich(bool is_hip) {
   auto* const query = find<int(int, int*)>("MPIX_GPU_query_support");
   if (query == nullptr) return {};

@@ -177,7 +177,7 @@ void Fabric::serve(const Switch& at, std::uint32_t id) {
   }
 }
 
-/// Takes a packet that can go, from the first such place at or behind the output's turn.
+/// Takes a packet that can go, from the first such place at or after the output's turn.
 bool Fabric::take_next(const Switch& at, std::uint32_t id, std::uint32_t cable) {
   Output& output = outputs_[id];
   const std::uint64_t* const words = wanted_.data() + output.first_word;

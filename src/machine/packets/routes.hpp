@@ -49,8 +49,8 @@ class Routes {
   std::int32_t num_vertices() const { return num_vertices_; }
   WireId port_of(Rank rank) const { return num_links_ + static_cast<WireId>(rank); }
   int virtual_lanes() const { return virtual_lanes_; }
-  /// Returns the hops of all routes, back to back. The first hop of a route is the port of its source, the
-  /// last that of its destination.
+  /// Returns the hops of all routes, back to back. The first hop of a route is the port of its source, and
+  /// the last hop is the port of its destination.
   std::span<const Hop> hops() const { return hops_; }
   std::span<const std::uint32_t> first_hop() const { return first_; }  // by route; the last entry is the end
 

@@ -10,7 +10,8 @@ namespace {
 
 std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
 
-/// For every rank, the transfers that it sends, or those that it receives, in the order of the schedule.
+/// For every rank, the transfers that it sends, or the transfers that it receives, in the order of the
+/// schedule.
 using ByRank = std::vector<std::vector<TransferId>>;
 
 struct Sides {
@@ -41,7 +42,7 @@ std::vector<Move> moves_of(const Schedule& schedule, const Machine& machine) {
   return moves;
 }
 
-/// Finds the transfers that must have arrived before a transfer may leave: those that bring its forwarded
+/// Finds the transfers that must have arrived before a transfer may leave, because they bring its forwarded
 /// pieces.
 void find_forwards(const CommMatrix& matrix, const Schedule& schedule, Program& program) {
   std::map<MessageId, std::vector<TransferId>> carriers;
@@ -181,8 +182,8 @@ class Compiler {
     writer.add(OpKind::wait_all);
   }
 
-  /// Returns the meeting of an exchange. Both partners get the same meeting, although their `out` and `in`
-  /// are swapped.
+  /// Returns the meeting (program.hpp) of an exchange. Both partners get the same meeting, although their
+  /// `out` and `in` are swapped.
   std::uint32_t meeting_of(TransferId out, TransferId in, Rank rank, Rank partner) {
     const auto [entry, is_new] =
         meeting_ids_.try_emplace(std::min(out, in), static_cast<std::uint32_t>(program_.meetings.size()));

@@ -14,7 +14,7 @@ using namespace nuice::run;
 
 namespace {
 
-/// Returns the handles before a call, because the call sets those of complete requests to null.
+/// Returns the handles before a call, because the call sets the handles of complete requests to null.
 std::vector<MPI_Request> handles_before(const Watch& watch, int count, const MPI_Request* requests) {
   if (!watch.is_on() || !recorder().waits_for_any() || count <= 0 || requests == nullptr) return {};
   return {requests, requests + count};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides which connections are governed: those that an MPI library opens, not the program's own sockets,
-// files or databases.
+// Decides which connections are governed: the connections that an MPI library opens, but not the program's
+// own sockets, files or databases.
 #pragma once
 
 namespace nuice::run {

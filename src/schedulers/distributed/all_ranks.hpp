@@ -10,12 +10,12 @@
 
 namespace nuice::distributed {
 
-/// The number of letters in a round: of all ranks, and of the rank that had most.
+/// The number of letters in a round: the sum over all ranks, and the maximum for a rank.
 struct RoundCount {
-  std::uint64_t letters = 0;  ///< Of all ranks together.
+  std::uint64_t letters = 0;  ///< The sum over all ranks.
   std::uint32_t most_in = 0;
   std::uint32_t most_out = 0;
-  std::uint32_t most_both = 0;  ///< Sent and received by one rank together.
+  std::uint32_t most_both = 0;  ///< The sum of letters sent and received by a rank.
 };
 
 class AllRanks final : public World {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes, in one process that knows the whole matrix, the schedule that ranks make together when each knows
-// its own messages only (side.hpp). The result is the same as that of Planning::distributed, byte for byte.
+// its own messages only (side.hpp). The result equals the result of Planning::distributed byte for byte.
 //
 // Cost: O(m (D + rounds)) in the worst case, with about 10 letters per message; 60 bytes per message.
 #include <algorithm>

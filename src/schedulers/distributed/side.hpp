@@ -14,11 +14,11 @@
 // No colour is offered to two ranks, so a rank's decision is never refused, and no locks are needed. Each
 // message without a colour moves from rank to rank, and all of them move at the same time.
 //
-// Literature: the first rounds are similar to those of Panconesi and Srinivasan (SIAM J. Computing 26, 1997),
-// of Grable and Panconesi (1997) and of Dubhashi, Grable and Panconesi (Theor. Computer Science 203, 1998),
-// which draw colours at random and keep those without conflict. The moves along paths settle the remaining
-// messages, with hardly more than D colours. The ancestor is DRS_N (004 s.4), in which a rank that is refused
-// turns to another message instead of waiting.
+// Literature: the first rounds are similar to the methods of Panconesi and Srinivasan (SIAM J. Computing 26,
+// 1997), of Grable and Panconesi (1997) and of Dubhashi, Grable and Panconesi (Theor. Computer Science 203,
+// 1998), which draw colours at random and keep colours without conflict. The moves along paths settle the
+// remaining messages, with hardly more than D colours. The ancestor is DRS_N (004 s.4), in which a rank that
+// is refused turns to another message instead of waiting.
 //
 // Cost of a turn: O(degree + colours) time for a rank that has messages without a colour, otherwise none.
 #pragma once

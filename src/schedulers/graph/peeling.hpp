@@ -51,7 +51,7 @@ class Peeling {
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
   struct Edge {
-    Bytes units;        // left; not up to date while the edge is matched
+    Bytes units;        // units left; not up to date while the edge is matched
     MessageId message;  // none: a filler
     Vertex receiver;
   };

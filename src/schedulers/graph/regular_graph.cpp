@@ -9,7 +9,7 @@ namespace nuice::sched {
 namespace {
 
 /// Merges consecutive ranks while the sum of their degrees is at most `limit`. Two neighbouring vertices
-/// together have more than `limit` edges, so there are at most 2 messages / limit + 1 vertices.
+/// together have more than `limit` edges, so m messages have at most 2 m / limit + 1 vertices.
 template <typename DegreeOf>
 std::vector<Vertex> merge_ranks(Rank num_ranks, std::size_t limit, DegreeOf degree_of) {
   std::vector<Vertex> vertex_of;

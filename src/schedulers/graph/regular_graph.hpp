@@ -2,12 +2,12 @@
 // The messages of a matrix as a regular bipartite multigraph, and the two steps that decompose it.
 //
 // A graph of degree D with n vertices on each side is an array of n * D edges, ordered by sender: the edges
-// of sender v are at the places v * D .. v * D + D - 1. A graph of degree 1 is a perfect matching. Both steps
-// work inside the array, so a graph is a span of it:
+// of sender v are at the places v * D .. v * D + D - 1. A graph of degree 1 is a perfect matching. Two steps
+// work inside the array, so every graph is a part of it:
 // halve(): degree D becomes two graphs of degree D / 2, back to back. O(n D).
 // split_matching(): degree D becomes a graph of degree D - 1, followed by a perfect matching. O(n D + n log
 // n) expected.
-// Memory: 20.5 bytes per edge; there are at most 2 messages + D edges.
+// Memory: 20.5 bytes per edge. m messages have at most 2 m + D edges.
 #pragma once
 
 #include <cstdint>
@@ -72,13 +72,13 @@ class RegularGraph {
   std::vector<Edge> scratch_;
   std::vector<Place> partner_;            // by place: the edge with which it is paired at its receiver
   std::vector<std::uint8_t> goes_first_;  // by place / 2: which edge of the pair goes into the first half
-  std::vector<Place> at_receiver_;        // by receiver: unpaired edge, or matched edge
-  std::vector<Place> at_sender_;          // by sender: the edge last tried, at the end the matched edge
+  std::vector<Place> at_receiver_;        // by receiver: the unpaired edge, or the matched edge
+  std::vector<Place> at_sender_;          // by sender: the edge tried last, which at the end is matched
   Random random_{1};                      // any seed: it changes the colouring, not the number of colours
 };
 
-/// Returns a colour for each message, as coloring finds them: as few as the maximum number of messages of a
-/// node. Messages are by ascending src; their ids are below num_messages.
+/// Returns the colour of each message. There are as many colours as the busiest node has messages. messages:
+/// by ascending src, with ids below num_messages.
 std::vector<PhaseId> color_between_nodes(Rank num_nodes, std::span<const Ends> messages,
                                          MessageId num_messages);
 

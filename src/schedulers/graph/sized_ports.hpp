@@ -43,7 +43,7 @@ class SizedPorts {
   Port sender(Place place) const { return ends_[place].sender; }
   Port receiver(Place place) const { return ends_[place].receiver; }
 
-  /// Returns the first message as large as this one; same_size_end() returns the first smaller one.
+  /// Returns the first message of the same size. same_size_end() returns the first smaller message.
   Place same_size_begin(Place place) const;
   Place same_size_end(Place place) const { return same_size_end_[place]; }
 

@@ -10,8 +10,9 @@
 // exchanges cross in every step except one, in which all 4 do (PEX: 0 0 0 4 4 4 4). The text of s.3.4 gives
 // virtual = physical - 1, but fig. 4 computes virtual = physical + 1; NUICE follows the figure.
 //
-// If n is not a power of two, the pairs are those of the round-robin tournament (pairing.hpp) among virtual
-// numbers. They are as good as in pex, but the argument about clusters does not apply. Cost: O(messages + n).
+// If n is not a power of two, the pairs are the pairs of the round-robin tournament (pairing.hpp) among
+// virtual numbers. They are as good as in pex, but the argument about clusters does not apply. Cost:
+// O(messages + n).
 #include "schedulers/graph/pairing.hpp"
 #include "schedulers/regular/orders.hpp"
 #include "schedulers/rows.hpp"

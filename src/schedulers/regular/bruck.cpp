@@ -154,7 +154,7 @@ std::vector<std::int64_t> radices(std::int64_t n) {
 struct Load {
   std::size_t num_pieces = 0;
   std::size_t num_phases = 0;
-  double bytes = 0;  // sum over the phases of the largest transfer
+  double bytes = 0;  // sum of the largest transfers of all phases
 
   double cost(Bytes phase_cost_bytes) const {
     return static_cast<double>(num_phases) * static_cast<double>(phase_cost_bytes) + bytes;

@@ -12,10 +12,11 @@
 //   exchange.free();
 //
 // Errors: "Collective" calls fail on all ranks with the same Error, or on no rank. Exceptions of handlers
-// (the program's, and those for bad messages) are thrown by the test() or wait() that made the progress,
-// after it has done its work, whichever exchange they concern. If they arise in a collective call or a
-// destructor, the next call that makes progress throws them. Of several exceptions only the first is thrown.
-// Exceptions of handlers do not disturb exchanges. Only an error of the transport or of MPI ends an exchange.
+// (the program's handlers, and the handlers of bad messages) are thrown by the test() or wait() that made the
+// progress, after it has done its work, whichever exchange they concern. If they arise in a collective call
+// or a destructor, the next call that makes progress throws them. Of several exceptions only the first is
+// thrown. Exceptions of handlers do not disturb exchanges. Only an error of the transport or of MPI ends an
+// exchange.
 #pragma once
 
 #include <cstdint>

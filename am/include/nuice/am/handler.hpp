@@ -20,7 +20,7 @@ namespace nuice::am {
 class Context;
 class Endpoint;
 
-using Tail = std::span<const std::byte>;  ///< The optional bytes behind the argument.
+using Tail = std::span<const std::byte>;  ///< The optional bytes after the argument.
 
 /// The argument of the papers' active messages: four words, as on the CM-5 (002 s.4.3).
 struct Packet {

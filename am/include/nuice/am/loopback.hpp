@@ -45,7 +45,7 @@ struct ChaosOptions {
 };
 
 /// Returns a transport that delays messages, so that messages of different pairs of ranks overtake each other
-/// (never those of one pair), and that refuses sends without need. Deterministic for a seed.
+/// (messages of one pair never do), and that refuses sends without need. Deterministic for a seed.
 std::unique_ptr<Transport> with_chaos(std::unique_ptr<Transport> transport, const ChaosOptions& options = {});
 
 }  // namespace nuice::am

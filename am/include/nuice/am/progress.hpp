@@ -34,7 +34,8 @@ namespace nuice::am {
 /// no harm.
 class Interruptible {
  public:
-  /// Throws Error not_applicable if the transport has no doorbell, state if another one or a ProgressThread is active.
+  /// Throws Error not_applicable if the transport has no doorbell, state if another one or a ProgressThread
+  /// is active.
   explicit Interruptible(Endpoint& endpoint, int signal = SIGURG);
   Interruptible(const Interruptible&) = delete;
   Interruptible& operator=(const Interruptible&) = delete;

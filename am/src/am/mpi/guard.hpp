@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A guard for MPI calls that block, have no other form, and may never end if a rank has died: those that make
-// windows and communicators, and one-sided operations. They cannot end with an Error.
+// A guard for MPI calls that block, have no other form, and may never end if a rank has died. They make
+// windows and communicators, or are one-sided operations. They cannot end with an Error.
 //
 //   Guard guard(rank, watchdog_s);
 //   guard.watch(neighbours);                          // detects deaths on this host from now on

@@ -4,7 +4,7 @@
 // Records are contiguous: eight bytes of header, then the payload, rounded up to eight bytes. A header word
 // that is not 0 shows that the record is there. So a small message costs one cache line, and no index is
 // shared per message; the sender first clears the word of the next header. The receiver publishes how far it
-// has read only after every quarter of the ring. The idea is that of FastForward (Giacomoni, Moseley,
+// has read only after every quarter of the ring. The idea is from FastForward (Giacomoni, Moseley,
 // Vachharajani, PPoPP 2008), for records of any length. A record that does not fit before the end leaves a
 // mark there and starts at the beginning.
 //

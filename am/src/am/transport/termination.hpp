@@ -51,7 +51,7 @@ class TerminationDetector {
     alignas(cache_line_bytes) std::atomic<std::uint64_t> ready;  ///< The newest `go` that it has followed.
     std::atomic<std::uint64_t> answer;     ///< Twice the newest question, plus 1 if nothing is left.
     std::atomic<std::uint32_t> rest;       ///< The reply of a sleeping rank to any question.
-    std::atomic<std::uint64_t> sent_here;  ///< Messages to its own host, including itself.
+    std::atomic<std::uint64_t> sent_here;  ///< Messages to ranks of its own host, including itself.
     std::atomic<std::uint64_t> handled_here;
     std::atomic<std::uint64_t> handled_from_afar;
     /// Set by the first rank of the host: eight times the order's number, plus its Kind.
