@@ -27,8 +27,8 @@ def advise(
     predict_by: str | None = None,
     budget_s: float | None = None,
 ) -> Advice:
-    """Predicts planning and exchange time of every candidate and chooses the least planning / reuse +
-    exchange.
+    """Predicts planning and exchange time of every candidate. Chooses the candidate with the least time per
+    exchange: planning time / reuse + exchange time.
 
     machine: an object, the name of a shipped machine, or a file NAME.toml; a machine that grows gets the size
     of the matrix. candidates: "SCHEDULER:EXECUTOR" or "SCHEDULER"; by default all that the machine allows.

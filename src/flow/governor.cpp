@@ -89,7 +89,8 @@ void Governor::drop(std::size_t index) {
   connections_.erase(connections_.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
-/// Call it after bytes_read has been increased, so that the look that it causes sees the new bytes.
+/// Lists the connection for the next look. bytes_read must be increased before, so that the look sees the new
+/// bytes.
 void Governor::wake(Connection& connection) {
   if (connection.is_awake.load() || connection.is_awake.exchange(true)) return;
   const int descriptor = connection.descriptor;

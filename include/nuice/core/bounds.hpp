@@ -10,7 +10,7 @@ namespace nuice {
 
 enum class Direction { send, receive };
 
-/// The rank and direction in which a bound is reached: the first such rank, and sending before receiving.
+/// The rank and direction that reach a bound. If several do: the lowest rank, and sending before receiving.
 struct Busiest {
   Rank rank = no_rank;  ///< The rank; no_rank for a matrix without messages.
   Direction direction = Direction::send;

@@ -86,8 +86,8 @@ struct SharedMemoryOptions {
 
 /// How data in GPU memory is transferred (docs/how-to/gpu.md).
 enum class DeviceWay {
-  /// If MPI says that it reads GPU memory, the faster path, which is measured in the program's own exchanges;
-  /// otherwise staged.
+  /// If MPI says that it reads GPU memory: `direct` or `staged`, whichever is faster in the program's own
+  /// exchanges. Otherwise `staged`.
   automatic,
   direct,  ///< MPI gets the device pointers, even if it says that it cannot read GPU memory.
   staged,  ///< Data are copied through pinned host memory, in chunks. Works with every MPI.

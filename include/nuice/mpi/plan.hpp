@@ -178,8 +178,9 @@ class Plan {
   /// calls it while the other ranks call any bind(). All ranks throw this error, whose text then begins with
   /// this rank's name.
   [[noreturn]] void refuse(const Error& why);
-  /// Binds one entry per message, forwards: sends[i] has the bytes of destinations()[i]. receives have the
-  /// bytes of sources(), with ranks in any order; several messages from one rank keep the order of its list.
+  /// Binds one entry per message, in the forward direction. sends[i] must have the size of destinations()[i],
+  /// and `receives` the sizes of sources(), with ranks in any order. Several messages from one rank keep the
+  /// order of its list.
   /// Empty messages may be left out of both. Types may be freed once this returns. Arrival::index counts in
   /// `receives`. Throws also: mismatch if a rank expects other messages than are sent to it; the pair is
   /// named.

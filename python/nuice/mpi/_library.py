@@ -144,8 +144,8 @@ def text_of(error: Exception) -> bytes:
 
 
 def whole(value: Any, what: str, bits: int = 64) -> int:
-    """Checks the number itself, because ctypes would drop the upper bits and int() the fraction. Raises
-    TypeError, and Error limit if the number does not fit.
+    """Returns the value as a number of that many bits. ctypes would drop its upper bits, and int() its
+    fraction. Raises TypeError if it is no whole number, and Error "limit" if it does not fit.
     """
     try:
         number = operator.index(value)

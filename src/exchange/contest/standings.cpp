@@ -25,8 +25,8 @@ double Standings::Arm::variance() const {
   return usual_deviation * usual_deviation / std::max(reports, 1.0) + of_reports;
 }
 
-/// The weight of the arm's reports if an exchange took exp(log_s) seconds. Reports of unequal length have
-/// less weight.
+/// The weight of the arm's reports if an exchange took exp(log_s) seconds. The more the reports differ in their
+/// numbers of exchanges, the less they weigh together.
 double Standings::Arm::weight_at(double log_s) const {
   if (exchanges <= 0) return 0;
   return std::min(exchanges * exchanges / lengths_squared, exchanges * std::exp(log_s) / time_slice_s);
