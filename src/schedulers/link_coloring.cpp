@@ -148,7 +148,7 @@ class Ejection {
     for (const Need need : packing_.needs(id)) {
       if (!packing_.is_full(need, phase)) continue;
       const MessageId victim = choose_victim(need, phase);
-      if (victim == Packing::nobody) continue;  // a message that is evicted anyway makes room
+      if (victim == Packing::no_message) continue;  // a message that is evicted anyway makes room
       seen_[victim] = glance_;
       sum += trouble_[victim];
       if (sum > limit) break;
@@ -156,16 +156,16 @@ class Ejection {
     return sum;
   }
 
-  /// Returns the message of a full need that has caused the least trouble; `nobody` if one of its
+  /// Returns the message of a full need that has caused the least trouble; `no_message` if one of its
   /// messages was already chosen for another need.
   MessageId choose_victim(Need need, PhaseId phase) const {
-    MessageId victim = Packing::nobody;
+    MessageId victim = Packing::no_message;
     bool has_room = false;
     packing_.for_occupants(need, phase, [&](MessageId occupant) {
       has_room = has_room || seen_[occupant] == glance_;
-      if (victim == Packing::nobody || trouble_[occupant] < trouble_[victim]) victim = occupant;
+      if (victim == Packing::no_message || trouble_[occupant] < trouble_[victim]) victim = occupant;
     });
-    return has_room ? Packing::nobody : victim;
+    return has_room ? Packing::no_message : victim;
   }
 
   void put_by_force(MessageId id, PhaseId phase) {

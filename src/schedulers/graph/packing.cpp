@@ -31,7 +31,7 @@ void Packing::clear() {
   size_of_phase_.clear();
   std::ranges::fill(phase_of_, nowhere);
   std::ranges::fill(full_, 0);
-  std::ranges::fill(occupant_, nobody);
+  std::ranges::fill(occupant_, no_message);
 }
 
 void Packing::add_phase() {
@@ -45,7 +45,7 @@ void Packing::widen(std::size_t num_words) {
   for (std::size_t need = 0; need < load_.size(); ++need) {
     std::copy_n(full_.data() + need * num_words_, num_words_, full.data() + need * num_words);
   }
-  std::vector<MessageId> occupants(first_slot_.back() * num_words * 64, nobody);
+  std::vector<MessageId> occupants(first_slot_.back() * num_words * 64, no_message);
   for (std::size_t slot = 0; slot < first_slot_.back(); ++slot) {
     std::copy_n(occupant_.data() + slot * num_words_ * 64, num_words_ * 64,
                 occupants.data() + slot * num_words * 64);
@@ -95,9 +95,9 @@ void Packing::put(MessageId id, PhaseId phase) {
   ++size_of_phase_[phase];
   for (const Need need : needs(id)) {
     std::size_t slot = first_slot_[need];
-    while (occupant(slot, phase) != nobody) ++slot;
+    while (occupant(slot, phase) != no_message) ++slot;
     occupant(slot, phase) = id;
-    while (slot < first_slot_[need + 1] && occupant(slot, phase) != nobody) ++slot;
+    while (slot < first_slot_[need + 1] && occupant(slot, phase) != no_message) ++slot;
     if (slot == first_slot_[need + 1])
       full_[need * num_words_ + phase / 64] |= std::uint64_t{1} << phase % 64;
   }
@@ -110,7 +110,7 @@ void Packing::take_out(MessageId id) {
   for (const Need need : needs(id)) {
     std::size_t slot = first_slot_[need];
     while (occupant(slot, phase) != id) ++slot;
-    occupant(slot, phase) = nobody;
+    occupant(slot, phase) = no_message;
     full_[need * num_words_ + phase / 64] &= ~(std::uint64_t{1} << phase % 64);
   }
 }

@@ -18,7 +18,7 @@ namespace nuice::sched {
 class Packing {
  public:
   using Need = std::uint32_t;
-  static constexpr MessageId nobody = ~MessageId{0};
+  static constexpr MessageId no_message = ~MessageId{0};
   static constexpr PhaseId nowhere = ~PhaseId{0};
 
   Packing(const CommMatrix& matrix, const Routes& routes);
@@ -52,7 +52,7 @@ class Packing {
   bool is_full(Need need, PhaseId phase) const {
     return (full_[need * num_words_ + phase / 64] >> (phase % 64) & 1U) != 0;
   }
-  /// Calls body(MessageId) for every slot of a need in a phase: with its message, or with `nobody` for a free
+  /// Calls body(MessageId) for every slot of a need in a phase: with its message, or with `no_message` for a free
   /// slot.
   template <typename Body>
   void for_occupants(Need need, PhaseId phase, Body body) const {
