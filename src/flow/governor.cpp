@@ -150,22 +150,17 @@ void Governor::look_at_all(double now_s) {
     one->is_listed = has_received && !one->is_awake.exchange(true);
     return !one->is_listed;
   });
-  bool has_changed = false;
-  for (Port& port : ports_) has_changed |= judge(port, now_s);
-  if (has_changed)
-    for (const auto& connection : connections_) apply(*connection, now_s);
-  else
-    for (Connection* const connection : awake_) apply(*connection, now_s);
+  for (Port& port : ports_) judge(port, now_s);
+  for (Connection* const connection : awake_) apply(*connection, now_s);
 }
 
-/// Returns whether the senders' shares have changed. All processes of the host feed their windows with the
-/// same counts, so their windows are nearly equal.
-bool Governor::judge(Port& port, double now_s) {
+/// All processes of the host feed their windows with the same counts, so their windows are nearly equal.
+void Governor::judge(Port& port, double now_s) {
   const SharedPort::Counts before =
       std::exchange(port.all, port.host.exchange(port.own, now_s, idle_after_s));
   Report report;
   report.segments = port.all.segments - before.segments;
-  if (report.segments <= 0) return false;
+  if (report.segments <= 0) return;
   report.lost_segments = port.all.lost_segments - before.lost_segments;
   report.segment_bytes = port.segment_bytes;
   report.round_trip_s = port.round_trip_s;
@@ -178,9 +173,6 @@ bool Governor::judge(Port& port, double now_s) {
   const bool was_limited = port.window.is_limited();
   port.window.add(report);
   if (!was_limited && port.window.is_limited()) port.limited_since_s = now_s;
-  const std::int64_t bytes_before = std::exchange(port.divided_bytes, port.window.bytes());
-  const int number_before = std::exchange(port.divided_by, port.senders.value());
-  return bytes_before != port.divided_bytes || number_before != port.divided_by;
 }
 
 /// Returns whether the connection has received data recently.
@@ -213,7 +205,8 @@ bool Governor::look_at(Connection& connection, double now_s) {
 }
 
 /// Sets the windows of receiving connections at every look, because the kernel sometimes replaces them
-/// (socket.hpp). Windows of idle connections are set when shares change.
+/// (socket.hpp). The windows of idle connections are set at the first look after their next data: until then
+/// they send no acknowledgement, so their peers would not learn of another window.
 void Governor::apply(Connection& connection, double now_s) {
   if (connection.began_small) restore_buffer(connection.descriptor);
   connection.began_small = false;
@@ -248,7 +241,7 @@ void Governor::stop() {
   const std::scoped_lock lock(mutex_);
   if (is_stopped_.exchange(true)) return;
   for (const auto& connection : connections_)
-    if (ports_[connection->port].window.is_limited() && is_still_there(*connection))
+    if (connection->share_bytes != Window::unlimited && is_still_there(*connection))
       free_window(connection->descriptor, connection->buffer);
   for (Port& port : ports_) port.host.leave();
 }

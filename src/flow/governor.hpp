@@ -93,8 +93,6 @@ class Governor {
     double limited_since_s = 0;
     std::int64_t share_bytes = Window::unlimited;
     std::int64_t segment_bytes = 0;
-    std::int64_t divided_bytes = 0;  // the window at the last look
-    int divided_by = 0;              // the number of senders that shared it
   };
 
   void note(Connection& connection, std::int64_t bytes);
@@ -103,7 +101,7 @@ class Governor {
   void look_at_all(double now_s);
   bool look_at(Connection& connection, double now_s);
   static bool is_still_there(const Connection& connection);
-  static bool judge(Port& port, double now_s);
+  static void judge(Port& port, double now_s);
   void apply(Connection& connection, double now_s);
   int port_of(const std::string& address);
   void drop(std::size_t index);
