@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from network import Network, Settings
 
-from commands import output
+from commands import burst_bytes, keep_order, output
 from owned import TestbedError
 
 PROGRAM = "nuice-fabric"
@@ -101,6 +101,7 @@ def _address(network: Network, namespace: str, device: str, number: int) -> None
     output(*link, "address", ETHERNET, "arp", "off", "txqueuelen", str(TAP_QUEUE))
     output("ip", "-n", namespace, "addr", "add", f"{network.address(number)}/24", "dev", device)
     output(*link, "up")
+    keep_order(namespace, device, number)
 
 
 def _shape(namespace: str, rate: str) -> None:
@@ -108,7 +109,8 @@ def _shape(namespace: str, rate: str) -> None:
     change = ("tc", "-n", namespace, "qdisc", "add", "dev", "eth0")
     classes = ("tc", "-n", namespace, "class", "add", "dev", "eth0", "parent", "1:", "classid")
     output(*change, "root", "handle", "1:", "htb", "default", "2")
-    output(*classes, "1:2", "htb", "rate", rate, "burst", "4k", "cburst", "4k")
+    burst = str(burst_bytes(rate))
+    output(*classes, "1:2", "htb", "rate", rate, "burst", burst, "cburst", burst)
     output(*classes, "1:6", "htb", "rate", "100gbit", "burst", "1m", "cburst", "1m")
     for leaf in ("1:2", "1:6"):
         output(*change, "parent", leaf, "pfifo", "limit", str(TAP_QUEUE))

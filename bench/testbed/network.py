@@ -28,8 +28,9 @@ from pathlib import Path
 from typing import NoReturn
 
 import owned
-from commands import add_namespace, limit, output, packets_as_on_the_wire, send_again_after
+from commands import add_namespace, keep_order, limit, output, packets_as_on_the_wire, send_again_after
 from owned import TestbedError
+from units import PREFIX, amount, bits_per_s
 
 import lossless
 
@@ -38,7 +39,6 @@ MAX_NETWORKS = 200  # the third number of an address
 MAX_PORTS = 4  # of a host; the second number of an address grows with them
 LEAST_QUEUE = 1600  # bytes: one packet, or none ever passes
 MOST = 1e15  # bits a second
-_PREFIX = "[kmgt]i?|"
 SEND_BUFFER = "4m"  # queue of a host's own outgoing port: the host itself never drops
 
 
@@ -292,10 +292,6 @@ def uplink_dropped(network: Network) -> int:
     return sum(_dropped(network.switch, end) for end in ends)
 
 
-def bits_per_s(rate: str) -> float | None:
-    return _amount(rate, rf"({_PREFIX})(bit|bps|)", {"bit": 1, "bps": 8, "": 1})
-
-
 def require_rate(option: str, rate: str) -> None:
     """Throws TestbedError unless tc accepts the rate; 8 bit/s is the smallest rate that it can count."""
     bits = bits_per_s(rate)
@@ -304,20 +300,11 @@ def require_rate(option: str, rate: str) -> None:
 
 
 def require_queue(queue: str) -> None:
-    num_bytes = _amount(queue, rf"({_PREFIX})(b|bit|)", {"b": 1, "bit": 1 / 8, "": 1}, base=1024)
+    num_bytes = amount(queue, rf"({PREFIX})(b|bit|)", {"b": 1, "bit": 1 / 8, "": 1}, base=1024)
     if num_bytes is None or not LEAST_QUEUE <= num_bytes < 2**32:
         raise TestbedError(
             f'--queue "{queue}": bytes from {LEAST_QUEUE} on, a packet, as tc writes it, "32k"'
         )
-
-
-def _amount(text: str, unit: str, units: dict[str, float], base: int = 1000) -> float | None:
-    found = re.fullmatch(rf"(\d+(?:\.\d*)?|\.\d+){unit}", text.lower())
-    if not found:
-        return None
-    number, prefix, name = found.groups()
-    power = " kmgt".index(prefix[:1] or " ")
-    return float(number) * (1024 if prefix.endswith("i") else base) ** power * units[name]
 
 
 def _check(settings: Settings) -> None:
@@ -380,6 +367,7 @@ def _make_switch(network: Network) -> None:
         for end, bridge in (("up0", "br0"), ("up1", "br1")):
             output("ip", "-n", switch, "link", "set", end, "master", bridge, "up")
             packets_as_on_the_wire(switch, end)
+            keep_order(switch, end, 0)
             limit(switch, end, settings.uplink, settings.queue)
 
 
@@ -403,8 +391,9 @@ def _connect(network: Network, host: int, port: int) -> None:
     output("ip", "-n", switch, "link", "set", far, "master", _bridge_of(host, port, settings), "up")
     output("ip", "-n", name, "addr", "add", f"{network.address(host, port)}/24", "dev", near)
     output("ip", "-n", name, "link", "set", near, "up")
-    packets_as_on_the_wire(switch, far)
-    packets_as_on_the_wire(name, near)
+    for namespace, device in ((switch, far), (name, near)):
+        packets_as_on_the_wire(namespace, device)
+        keep_order(namespace, device, host)
     _shape(network, host, port)
     if settings.rto_min:
         send_again_after(name, near, network.subnet(port), settings.rto_min)

@@ -122,6 +122,14 @@ def test_ports_are_as_fast_as_asked(hosts):
 
 
 @needs_network
+def test_one_processor_handles_what_a_port_receives(hosts):
+    """So packets of a connection stay in order."""
+    command = ["ip", "netns", "exec", f"nuice-{NAME}-h1", "cat", "/sys/class/net/eth0/queues/rx-0/rps_cpus"]
+    mask = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert int(mask.strip().replace(",", ""), 16).bit_count() == 1
+
+
+@needs_network
 @pytest.mark.slow
 @pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")
 def test_hosts_with_two_ports(tmp_path):

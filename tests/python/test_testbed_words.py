@@ -7,6 +7,7 @@ import pytest
 
 from test_testbed import FOLDER, network, testbed
 
+import commands  # isort: skip
 import launch  # isort: skip
 import ports as port_counters  # isort: skip
 
@@ -59,3 +60,8 @@ def test_presets_are_those_of_the_documentation():
         )
         assert queue in row
         assert (settings.ports_per_host > 1) == ("ports" in row.split("|")[3])
+
+
+def test_a_bucket_holds_what_is_due_while_its_shaper_wakes_up_late():
+    assert commands.burst_bytes("50mbit") == 4000
+    assert commands.burst_bytes("4gbit") == 125_000
