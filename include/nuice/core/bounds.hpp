@@ -32,9 +32,9 @@ Bounds lower_bounds(const CommMatrix& matrix);
 
 /// Returns a lower bound W of phase_bytes() for schedules of whole messages:
 ///
-///   W = sum over k = 1 .. max_degree of the largest k-th-largest message of any rank, sent or received
+///   W = sum over k = 1 .. max_degree of (maximum over all ranks of a rank's k-th-largest message)
 ///
-/// The k largest messages of a rank travel in k different phases. So if phases are sorted by their largest
+/// The messages that a rank sends and the messages that it receives count as two lists. The k largest messages of a rank travel in k different phases. So if phases are sorted by their largest
 /// transfer, the k-th of these is at least as large as the k-th largest message of any rank. W is never below
 /// max_port_bytes, because each term of the sum is at least as large as the k-th largest message of the
 /// busiest rank. Schedules that split messages may have fewer phase_bytes() than W, but never fewer than
@@ -59,7 +59,7 @@ LinkBounds link_bounds(const CommMatrix& matrix, const Topology& topology);
 
 /// Returns how many phases a schedule takes if transfers that share a link wait for each other:
 ///
-///   sum over phases of max(1, most transfers over a link / its slots, rounded up)
+///   sum over all phases of max(1, maximum over all links of transfers / slots, rounded up)
 ///
 /// Equals num_phases() if the schedule has no link contention. For direct schedules it is never below
 /// LinkBounds::phases. Throws Error with code `mismatch` if the topology has fewer ranks than the schedule,
