@@ -34,11 +34,11 @@ Bounds lower_bounds(const CommMatrix& matrix);
 ///
 ///   W = sum over k = 1 .. max_degree of (maximum over all ranks of a rank's k-th-largest message)
 ///
-/// The messages that a rank sends and the messages that it receives count as two lists. The k largest messages of a rank travel in k different phases. So if phases are sorted by their largest
-/// transfer, the k-th of these is at least as large as the k-th largest message of any rank. W is never below
-/// max_port_bytes, because each term of the sum is at least as large as the k-th largest message of the
-/// busiest rank. Schedules that split messages may have fewer phase_bytes() than W, but never fewer than
-/// max_port_bytes.
+/// where sent and received messages of a rank count as separate lists. The k largest messages of a list travel
+/// in k different phases. So if phases are sorted by their largest transfers, the k-th of these is at least as
+/// large as the k-th-largest message of any list. W is never below max_port_bytes, because each term of the
+/// sum is at least as large as the k-th-largest message of the busiest rank. Schedules that split messages may
+/// have fewer phase_bytes() than W, but never fewer than max_port_bytes.
 /// W is not a member of Bounds because it takes longer to compute: O(m log m) time, 20 bytes per message.
 Bytes whole_message_bytes(const CommMatrix& matrix);
 
