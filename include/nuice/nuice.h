@@ -167,15 +167,15 @@ NUICE_API int nuice_plan_destinations(const nuice_plan* plan, int ranks[], int64
 /** Not collective. Gets the sources by ascending rank. ranks, bytes: arrays of num_sources entries, or NULL.
  * */
 NUICE_API int nuice_plan_sources(const nuice_plan* plan, int ranks[], int64_t bytes[]);
-/** Not collective. Gets a statistic of the plan; it is equal on all ranks. name: hosts, messages, phases,
- * phase_bytes, staged_bytes, kept (the number of messages that nuice_plan_follow() kept in their phases),
- * bound_phases or bound_bytes; or a time in seconds: gather_s, choose_s, schedule_s, check_s or predicted_s.
- * Errors: NUICE_ERR_INVALID_ARGUMENT for an unknown name; the error text lists the names. */
+/** Not collective. Gets a statistic of the plan; it is equal on all ranks. `name` is one of hosts, messages,
+ * phases, phase_bytes, staged_bytes, kept (the number of messages that nuice_plan_follow() kept in their
+ * phases), bound_phases and bound_bytes, or a time in seconds: gather_s, choose_s, schedule_s, check_s or
+ * predicted_s. Errors: NUICE_ERR_INVALID_ARGUMENT for an unknown name; the error text lists the names. */
 NUICE_API int nuice_plan_figure(const nuice_plan* plan, const char* name, double* value);
-/** Not collective. Gets a string of the plan; it is equal on all ranks. name: scheduler, executor, overridden
- * (the options that NUICE_OPTIONS has overridden), warning, advice (a readable table) or advice_json
- * (docs/explanation/advise.md). Both forms of the advice are empty unless the option scheduler is auto.
- * Errors: NUICE_ERR_INVALID_ARGUMENT for an unknown name; the error text lists the names. */
+/** Not collective. Gets a string of the plan; it is equal on all ranks. `name` is one of scheduler, executor,
+ * overridden (the options that NUICE_OPTIONS has overridden), warning, advice (a readable table) and
+ * advice_json (docs/explanation/advise.md). Both forms of the advice are empty unless the option scheduler is
+ * auto. Errors: NUICE_ERR_INVALID_ARGUMENT for an unknown name; the error text lists the names. */
 NUICE_API int nuice_plan_text(const nuice_plan* plan, const char* name, const char** text);
 /** Collective. Frees the plan and sets *plan to NULL; does nothing for NULL. Bound exchanges stay usable. */
 NUICE_API int nuice_plan_free(nuice_plan** plan);
@@ -216,7 +216,7 @@ NUICE_API int nuice_plan_bind_fields_f(nuice_plan* plan, int num_fields, const v
                                        nuice_exchange** exchange);
 
 /** Makes nuice_plan_bind*() of the other ranks fail. This function is for bindings of other languages, which
- * check memory themselves. A rank that has found an error calls it while the other ranks call
+ * check memory themselves. A rank that has found an error calls this function while the other ranks call
  * nuice_plan_bind*(). All ranks then return NUICE_ERR_INVALID_ARGUMENT with the text `error`. */
 NUICE_API int nuice_plan_refuse(nuice_plan* plan, const char* error);
 
@@ -238,8 +238,9 @@ NUICE_API int nuice_exchange_test(nuice_exchange* exchange, int* done);
  * exchange was not started; NUICE_ERR_MPI; NUICE_ERR_TIMEOUT. */
 NUICE_API int nuice_exchange_wait(nuice_exchange* exchange);
 /** Not collective. Waits for the next message to arrive. *partner becomes the index of its sender among the
- * sources (backwards: among the destinations), or -1 if all messages have arrived and this rank's part is
- * complete. Errors: as nuice_exchange_wait(); NUICE_ERR_NOT_APPLICABLE if the exchange belongs to a halo. */
+ * sources (in a backward exchange, among the destinations), or -1 if all messages have arrived and this
+ * rank's part is complete. Errors: as nuice_exchange_wait(); NUICE_ERR_NOT_APPLICABLE if the exchange belongs
+ * to a halo. */
 NUICE_API int nuice_exchange_next(nuice_exchange* exchange, int* partner);
 /** Not collective. Like nuice_exchange_next(), but does not wait: *partner becomes -1 also if no message has
  * arrived yet. */
@@ -458,8 +459,8 @@ NUICE_API int nuice_alltoallv_f(int call, const nuice_blocks_f* send, const nuic
 
 /** The messages that a call of nuice_sparse_alltoallv() has received. */
 typedef struct nuice_received nuice_received;
-/** Collective over comm. Sends num_messages messages, and receives all messages to this rank, although this
- * rank need not know their senders and sizes. Message i goes to rank ranks[i] and has counts[i] elements,
+/** Collective over comm. Sends num_messages messages, and receives all messages that are sent to this rank.
+ * Receivers need not know senders and sizes. Message i goes to rank ranks[i] and has counts[i] elements,
  * which begin displs[i] elements after the address send. Several messages to one rank, and messages to the
  * calling rank, are allowed. Messages of 0 elements are not sent. Free *received by nuice_received_free().
  * Errors: as nuice::mpi::sparse_alltoallv (nuice/mpi/sparse_alltoallv.hpp). */
@@ -525,9 +526,9 @@ NUICE_API int nuice_halo_ghosts(const nuice_halo* halo, int64_t ghosts[]);
 NUICE_API int nuice_halo_local_indices(const nuice_halo* halo, int64_t num_indices, const int64_t globals[],
                                        int64_t locals[]);
 /** Not collective, but the arguments must be equal on all ranks. Sets how fields are sent in all exchanges
- * that are bound later: field f < num_fields as wires[f], all other fields unchanged. Only doubles are
- * converted. In a gather the entry_bytes of a converted field must be a multiple of 8; in a scatter fields of
- * other types are sent unchanged. nuice_halo_bind_*() reports an invalid wire. */
+ * that are bound later. Field f is sent as wires[f] if f < num_fields, and unchanged otherwise. Only doubles
+ * are converted. In a gather the entry_bytes of a converted field must be a multiple of 8; in a scatter
+ * fields of other types are sent unchanged. nuice_halo_bind_*() reports an invalid wire. */
 NUICE_API int nuice_halo_set_wires(nuice_halo* halo, int num_fields, const nuice_wire wires[]);
 /** Collective. Binds a gather, which fetches the ghost values of num_fields arrays at once. Entry i of field
  * f lies i * entry_bytes[f] bytes after owned[f]; ghost k lies k * entry_bytes[f] bytes after ghosts[f]. */
@@ -551,8 +552,8 @@ NUICE_API int nuice_halo_bind_scatter_f(nuice_halo* halo, int num_fields, const 
  * error that this rank has found, or NULL. Errors: NUICE_ERR_INVALID_ARGUMENT with the text of a rank that
  * has found an error; NUICE_ERR_MISMATCH if values differ. The halo stays usable. */
 NUICE_API int nuice_halo_agree(nuice_halo* halo, int64_t value, const char* error);
-/** Reports an error of this rank, as nuice_plan_refuse() does for a plan. This rank calls it while the other
- * ranks call nuice_halo_bind_*(). */
+/** Makes nuice_halo_bind_*() of the other ranks fail, as nuice_plan_refuse() does for plans. A rank that has
+ * found an error calls this function while the other ranks call nuice_halo_bind_*(). */
 NUICE_API int nuice_halo_refuse(nuice_halo* halo, const char* error);
 /** Collective. Frees the halo and sets *halo to NULL; does nothing for NULL. Bound exchanges stay usable. */
 NUICE_API int nuice_halo_free(nuice_halo** halo);

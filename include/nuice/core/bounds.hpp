@@ -10,8 +10,8 @@ namespace nuice {
 
 enum class Direction { send, receive };
 
-/// A rank and a direction that reach a bound. If several ranks do, the lowest rank; if it reaches the bound
-/// in both directions, sending.
+/// A rank and a direction that reach a bound. If several ranks reach the bound, this is the lowest of them.
+/// If it reaches the bound in both directions, the direction is sending.
 struct Busiest {
   Rank rank = no_rank;  ///< The rank; no_rank for a matrix without messages.
   Direction direction = Direction::send;
@@ -34,11 +34,12 @@ Bounds lower_bounds(const CommMatrix& matrix);
 ///
 ///   W = sum over k = 1 .. max_degree of (maximum over all ranks of a rank's k-th-largest message)
 ///
-/// where sent and received messages of a rank count as separate lists. The k largest messages of a list travel
-/// in k different phases. So if phases are sorted by their largest transfers, the k-th of these is at least as
-/// large as the k-th-largest message of any list. W is never below max_port_bytes, because each term of the
-/// sum is at least as large as the k-th-largest message of the busiest rank. Schedules that split messages may
-/// have fewer phase_bytes() than W, but never fewer than max_port_bytes.
+/// The messages that a rank sends and the messages that it receives are two separate lists. The k largest
+/// messages of a list travel in k different phases. So if phases are sorted by their largest transfers, the
+/// k-th of these transfers is at least as large as the k-th-largest message of any list. W is never below
+/// max_port_bytes, because each term of the sum is at least as large as the k-th-largest message of the
+/// busiest rank. Schedules that split messages may have fewer phase_bytes() than W, but never fewer than
+/// max_port_bytes.
 /// W is not a member of Bounds because it takes longer to compute: O(m log m) time, 20 bytes per message.
 Bytes whole_message_bytes(const CommMatrix& matrix);
 

@@ -4,8 +4,8 @@
 //   step = copies that are made at the same time
 //   copy = src, which has the message and keeps it -> dst
 //
-// A broadcast is not a Schedule: a Schedule keeps each byte at one rank at a time, and a transfer moves it.
-// The checker of schedules relies on this (docs/adr/0008).
+// A broadcast is not a Schedule: in a Schedule each byte is at only one rank at a time, and a transfer moves
+// it to another rank. The checker of schedules relies on this rule (docs/adr/0008).
 #pragma once
 
 #include <cstdint>

@@ -20,8 +20,8 @@ enum Guarantee : unsigned {
   fewest_phases = 1U << 2,  ///< The number of phases is the maximum degree; no schedule has fewer phases.
   /// phase_bytes() is the number of bytes of the busiest rank; no schedule has fewer.
   fewest_bytes = 1U << 3,
-  /// No phase has link contention on a given network (000 s.2.1): in no phase a link carries more transfers
-  /// than Link::slots().
+  /// No phase has link contention on a given network (000 s.2.1): in no phase does a link carry more
+  /// transfers than Link::slots().
   link_free = 1U << 4,
 };
 

@@ -10,7 +10,7 @@
 namespace nuice {
 
 enum class ErrorCode : int {
-  invalid_argument = 1,  ///< An argument has a value that the call does not accept; the text names it.
+  invalid_argument = 1,  ///< An argument has a value that the call does not accept; the text names the value.
   parse = 2,             ///< A file does not follow its format; the text gives file and line.
   io = 3,                ///< A file cannot be opened, read or written.
   not_applicable = 4,    ///< The scheduler cannot handle this matrix; the text says why.

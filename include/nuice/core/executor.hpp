@@ -21,9 +21,10 @@ namespace nuice {
 /// The event for which a rank waits before its next send.
 enum class Pace : std::uint8_t {
   at_once,  ///< No event: all sends start at once, in the order of the schedule.
-  phases,   ///< The end of its own send and receive of the phase.
-  /// The end of its own send and receive of the phase, which begin after it has synchronised with its
-  /// partner. If the port cannot send and receive at once, the lower rank of the pair receives first.
+  phases,   ///< The end of the rank's own send and receive of the phase.
+  /// The end of the rank's own send and receive of the phase, which begin after the rank has synchronised
+  /// with its partner. If the port cannot send and receive at once, the lower rank of the pair receives
+  /// first.
   pairs,
   /// Notifications that the previous transfers on the message's ports and links have completed
   /// (dependencies.hpp).

@@ -24,8 +24,8 @@ inline constexpr LinkId no_link = -1;
 struct Link {
   std::int32_t from;
   std::int32_t to;
-  /// The speed of the link divided by the speed of a rank's port: the number of transfers that it carries at
-  /// the same time at full speed. Above 0.
+  /// The speed of the link divided by the speed of a rank's port: the number of transfers that the link
+  /// carries at the same time at full speed. Above 0.
   double capacity;
 
   /// Returns how many transfers may cross the link in one phase without link contention: the capacity,

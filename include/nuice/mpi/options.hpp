@@ -105,15 +105,16 @@ struct AutoOptions {
   /// The expected number of uses of the plan, at least 1. The cost of an exchange includes the planning time
   /// divided by this number.
   std::uint64_t reuse = 100;
-  /// The machine, a name or a file as for find_machine(). If empty, the machine that $NUICE_MACHINE names. If
-  /// this variable is not set, the file that nuice-calibrate --save wrote for one host or for several hosts.
-  /// If there is no such file, a shipped machine. Advice::sentence names the machine in use.
+  /// The machine, a name or a file as for find_machine(). If this string is empty, $NUICE_MACHINE names the
+  /// machine. If this variable is not set either, the adviser reads the file that nuice-calibrate --save
+  /// wrote for one host or for several hosts. If there is no such file, it uses a shipped machine.
+  /// Advice::sentence names the machine in use.
   std::string machine = {};
 };
 
 /// Options of a plan. They must be equal on all ranks.
 struct PlanOptions {
-  /// A name of nuice::schedulers(), or "auto": nuice::advise() chooses scheduler and executor
+  /// A name of nuice::schedulers(), or "auto". With "auto", nuice::advise() chooses scheduler and executor
   /// (docs/explanation/advise.md). With Planning::distributed, "auto" means distributed_coloring.
   std::string scheduler = "auto";
   /// A name of nuice::executors() that runs on MPI, or "auto". With the scheduler "auto", the adviser also

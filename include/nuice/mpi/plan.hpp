@@ -107,8 +107,8 @@ class Plan {
   /// keep their phases. Changed and moved messages are checked. Cost: O(own messages) time, about ten short
   /// messages per change, and 15 to 45 rounds with one sum over all ranks each. The new plan may have 5 %
   /// more phases than a plan from the constructor, so call the constructor from time to time.
-  /// Otherwise the new plan is made from scratch, by the same scheduler and executor: `auto` does not choose
-  /// again, and after from_table() the scheduler is the one that the options name.
+  /// If this plan was made in any other way, the new plan is made from scratch, by the same scheduler and
+  /// executor: `auto` does not choose again, and for a plan of from_table() the options name the scheduler.
   /// Throws Error, the same on all ranks, as the constructor does; also with code `mismatch` if ranks follow
   /// different plans, and `state` if a rank has freed this plan.
   Plan follow(std::span<const Partner> destinations, const Outcome& fault = {}) const;
@@ -190,9 +190,9 @@ class Plan {
   /// `receives`. Throws also: `mismatch` if a rank expects other messages than are sent to it; the text names
   /// the pair.
   Exchange bind_messages(std::span<const Outgoing> sends, std::span<const Incoming> receives);
-  /// Binds messages that the exchange replaces in place. Every start() sends the contents of each message to
-  /// the rank from which the same message receives; the received data then replace the contents. start()
-  /// copies the contents first, so the exchange needs as much memory again.
+  /// Binds messages that are sent and received in the same memory. Each entry of `messages` names a rank and
+  /// a buffer. Every start() sends the contents of the buffer to this rank; the message from this rank then
+  /// replaces the contents. start() copies the contents first, so the exchange needs as much memory again.
   Exchange bind_in_place(std::span<const Incoming> messages);
 
   /// Collective. Releases the tables; bound exchanges stay usable. The duplicate of the communicator is freed

@@ -20,7 +20,7 @@
 
 namespace nuice {
 
-/// The description of a matrix. The matrix is generated from it, because a stored matrix would be too large.
+/// The parameters from which a matrix is generated. A stored matrix would be too large.
 struct ScaleProblem {
   Rank num_ranks = 1024;
   Rank degree = 64;

@@ -5,7 +5,7 @@
 //
 //   const Machine machine = find_machine("ib-hdr-fattree");
 //   const PacketRun run = simulate_packets(matrix, schedule, machine, {.executor = "depend"});
-//   run.seconds / run.bound_s
+//   run.seconds; run.slots / run.bound_slots();
 //
 // Time advances in slots; a slot is the time of a packet on a link. The same arguments give the same result.
 // docs/reference/machines.md describes the model, what it leaves out, and how it was validated.
