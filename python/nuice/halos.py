@@ -13,7 +13,7 @@ precision, cut into boxes. Of all grids of 16K points in 32 equal boxes, this gr
 and the mean message size in the papers.
 
 Parts are assigned to nodes at random. The reason: in 001 table 12, PS and BS are equally fast on the Euler
-meshes. If parts were numbered along the cuts, they would not be, because PS pairs i with i xor k.
+meshes. If parts were numbered along the cuts, PS would differ from BS, because PS pairs i with i xor k.
 """
 
 from __future__ import annotations

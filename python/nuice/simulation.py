@@ -75,8 +75,8 @@ def simulate_packets(
     """Simulates a schedule packet by packet on a lossless network with input queues, credits and cut-through.
 
     queueing: "fifo" or "voq", the kind of queues at inputs. routing: None (the machine's routing), "table",
-    "random" (ECMP) or "spray" (adaptive). A transfer that names a path takes this path. numbers:
-    packet_bytes, buffer_packets, seed, early_bytes.
+    "random" (ECMP) or "spray" (adaptive). A transfer that names a path takes this path. numbers: the keyword
+    arguments packet_bytes, buffer_packets, seed and early_bytes.
 
     Raises the errors of simulate(), and nuice.Error for machines with circuits or half-duplex ports.
     """

@@ -2,7 +2,7 @@
 """Traces of real exchanges, from the files that every rank writes with the option trace (NUICE_TRACE=DIR).
 
 Usage:
-    for exchange in nuice.tracing.load("trace-folder"): # one for every bind(), the oldest first
+    for exchange in nuice.tracing.load("trace-folder"):     # one for every bind(), the oldest first
         run = exchange.runs[-1]                             # one for every start()
         print(run.seconds, run.waits(), run.transfers())
 

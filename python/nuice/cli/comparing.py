@@ -33,9 +33,9 @@ def compare(
     """Compare schedulers on a matrix: phases, bytes and planning time, each schedule checked.
 
     Ratios are relative to the lower bounds for ranks that send and receive one message at a time. Schedulers
-    without this property (ac) have no ratios. With a network, rounds are the number of phases if transfers
-    that share a link wait for each other; their lower bound comes from the ports or from the busiest link.
-    Exit code 1 if a schedule is wrong.
+    without this property (ac) have no ratios. With a network, rounds is the number of phases if transfers
+    that share a link wait for each other. Its lower bound comes from the ports or from the busiest link. Exit
+    code 1 if a schedule is wrong.
     """
     names = None if schedulers is None else names_in("--schedulers", schedulers)
     matrix = _core.load_matrix_market(file)

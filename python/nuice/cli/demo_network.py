@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The second part of nuice demo: the same exchange between emulated hosts, by MPI without changes, by MPI
-with two settings, and by NUICE.
+"""The second part of nuice demo: the same exchange between emulated hosts, by untuned MPI, by MPI with two
+settings, and by NUICE.
 """
 
 from __future__ import annotations

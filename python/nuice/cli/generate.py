@@ -118,7 +118,8 @@ def euler(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """The halo of a mesh of tetrahedra cut by coordinates: the Euler solvers of 001 table 12 and of 000.
+    """The halo of a tetrahedral mesh that is cut by coordinates, as in the Euler solvers of 001 table 12 and
+    of 000.
 
     Points lie at random in a cube (Delaunay), and parts are assigned to ranks at random. An entry of 20 bytes
     has five unknowns in single precision.

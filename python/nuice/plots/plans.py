@@ -55,7 +55,7 @@ def draw_timeline(plans: Sequence[Plan]) -> Figure:
 
 
 def _phase_ends(plan: Plan) -> NDArray[np.float64]:
-    """Returns the end of each phase, in bytes. A phase lasts as long as its busiest rank sends or receives."""
+    """Returns the end of each phase, in bytes. A phase lasts as long as its busiest rank works."""
     phase, src, dst, size = plan.schedule.transfer_table().T
     num_ranks, num_phases = plan.matrix.num_ranks, plan.phases
     busy = np.zeros((2, num_phases * num_ranks))

@@ -56,7 +56,7 @@ struct Options {
   /// message at a time.
   Bytes early_bytes = 0;
   /// Only with WhenBusy::refuse: the minimum time, in microseconds, before a rank asks a destination again
-  /// that refused. 0: no delay.
+  /// after a refusal. 0: no delay.
   double delay_us = 0;
   std::uint64_t seed = 0;  ///< The seed of the random order in which a rank tries its destinations.
 };
