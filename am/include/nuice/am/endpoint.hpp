@@ -74,8 +74,7 @@ class Context {
 };
 
 struct EndpointOptions {
-  /// The number of sends after which the main program polls once (F of 002 s.4.4); 0: it never polls by
-  /// itself.
+  /// The number of sends after which the main program polls once (F of 002 s.4.4); 0: send() never polls.
   int poll_every = 16;
   int poll_limit = 128;  ///< The approximate maximum number of messages that one poll() handles.
   /// The time, in seconds, without a message sent or received after which waiting calls throw Error with code
@@ -88,11 +87,11 @@ struct EndpointOptions {
 struct Stats {
   /// The number of messages, batches and results that this rank sent, without credits.
   std::uint64_t sent = 0;
-  std::uint64_t handled = 0;        ///< The number of messages, batches and results that this rank handled.
-  std::uint64_t stalls = 0;         ///< The number of sends of the main program that had to wait for room.
-  std::uint64_t most_deferred = 0;  ///< The maximum number of messages of handlers that were kept here at
-                                    ///< once because there was no room.
-  std::uint64_t interrupts = 0;     ///< The number of doorbells that this rank answered.
+  std::uint64_t handled = 0;  ///< The number of messages, batches and results that this rank handled.
+  std::uint64_t stalls = 0;   ///< The number of sends of the main program that had to wait for room.
+  /// The maximum number of messages of handlers that this rank kept at once because receivers had no room.
+  std::uint64_t most_deferred = 0;
+  std::uint64_t interrupts = 0;  ///< The number of doorbells that this rank answered.
 };
 
 /// The result of a call. A Future must not outlive its endpoint; it may be destroyed before the result

@@ -42,7 +42,8 @@ struct ChaosOptions {
   std::uint64_t seed = 0;
   /// The probability that a message is delayed; later messages to the same rank are then delayed too.
   double delay = 0.5;
-  /// The probability, in each poll and for each destination, that its delayed messages are sent.
+  /// The probability, in each poll and for each destination, that the delayed messages to this destination
+  /// are sent.
   double release = 0.2;
   double starve = 0.2;  ///< The probability that try_send() refuses a message.
 };

@@ -43,8 +43,8 @@ static_assert(sizeof(Header) == 8);
 
 enum class ReduceOp { sum, max };
 
-/// An error after which the transport cannot continue (MPI failed; another rank of a loop-back run threw).
-/// Waiting calls throw it.
+/// An error after which the transport cannot continue (MPI failed, or another rank of a loop-back run threw
+/// an exception). Waiting calls throw it.
 class TransportError : public Error {
  public:
   using Error::Error;

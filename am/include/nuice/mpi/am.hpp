@@ -24,18 +24,21 @@ struct Options {
   /// "best": "shm" if some ranks share a host, else "mpi".
   std::string transport = "best";
   std::size_t max_message_bytes = 32768;  ///< The capacity of one message; at least 256, at most 1 MiB.
-  /// mpi: the maximum number of messages in flight from one rank to another, 2 to 250. A receiver then has at
-  /// most num_ranks * credits unexpected messages.
+  /// For the transport mpi: the maximum number of messages in flight from one rank to another, 2 to 250. A
+  /// receiver then has at most num_ranks * credits unexpected messages.
   int credits = 240;
-  int receives = 16;  ///< mpi: the number of persistent receives that are posted, 1 to 1024.
-  /// shm: the size of the ring of each ordered pair of ranks of a host, a power of two; 0: enough for 4
-  /// messages of the largest size. A host needs this memory times the square of its number of ranks.
+  /// For the transport mpi: the number of persistent receives that are posted, 1 to 1024.
+  int receives = 16;
+  /// For the transport shm: the size of the ring of each ordered pair of ranks of a host, a power of two. 0:
+  /// the size is enough for 4 messages of the largest size. A host needs this memory times the square of its
+  /// number of ranks.
   std::size_t ring_bytes = 0;
-  /// shm: sender and receiver copy alternate chunks of a bulk put directly, if the system allows it for all
-  /// ranks of the host (Linux, same user, no policy against it). If the system requires a permission (Yama's
-  /// ptrace_scope 1, as on some Debian and Ubuntu systems), the launcher of the ranks and all its processes
-  /// may read and write this process's memory from here to the end of the last such transport. false: blocks
-  /// use the other transport, as they do if the system forbids direct copies.
+  /// For the transport shm: whether sender and receiver copy alternate chunks of a bulk put directly. The
+  /// system must allow this for all ranks of the host (Linux, same user, no policy against it). If the system
+  /// requires a permission (Yama's ptrace_scope 1, as on some Debian and Ubuntu systems), the launcher of the
+  /// ranks and all its processes may read and write this process's memory, from the call of connect() until
+  /// the last such transport is destroyed. If false, blocks use the other transport, as they do if the system
+  /// forbids direct copies.
   bool copy_blocks = true;
   /// The number of seconds for which connect() waits for other ranks; 0: no limit. This limit may differ
   /// between ranks. EndpointOptions has the limit for messages.
