@@ -31,7 +31,8 @@ from .errors import Error
 WRITING_FAILED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # errors for which Python names no file
 PICTURE_ENDINGS = (".png", ".pdf", ".svg")
 
-# May lead to a regular file that the calling program has open, and would lose if the file were replaced.
+# These paths may lead to a regular file that the calling program has open. If it were replaced, the program
+# would lose it.
 _DESCRIPTORS = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
 _DESCRIPTOR = re.compile(r"(?:/dev/fd|/proc/self/fd)/(\d+)")
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MOST_BARS = 16
 BEND = 0.1  # bend of a link, so that both directions of a cable are visible
-MAX_NAMED = 12  # vertices per level up to which all are named; beyond, only those at the busiest links
+MAX_NAMED = 12  # levels of more vertices have names only at the busiest links
 NAMED_LINKS = 6
 
 
