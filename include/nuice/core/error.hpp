@@ -18,9 +18,8 @@ enum class ErrorCode : int {
   mismatch = 6,          ///< Arguments do not match each other (ranks, plan and matrix).
   state = 7,             ///< A call is out of order, such as wait without start, or use after free.
   mpi = 8,               ///< MPI returned an error; the text contains the text of MPI.
-  /// There was no progress for longer than the limit; the text names the ranks that did not answer.
-  timeout = 9,
-  device = 10,  ///< The driver of a GPU returned an error; the text contains the driver's name of the error.
+  timeout = 9,           ///< There was no progress within the limit; the text names the ranks that are late.
+  device = 10,           ///< A GPU driver returned an error; the text contains the driver's error name.
 };
 
 /// Returns the name of a code as in `--json` output, such as "invalid_argument".
