@@ -47,8 +47,8 @@ def frontier(matrix: CommMatrix, alpha_s: float, beta_s_per_byte: float, seed: i
     """Finds the schedules that no other candidate beats in both phases and bytes. The candidates are plans by
     every direct one-port scheduler, and by kpbs for several costs of a phase.
 
-    This takes as long as making all these plans. Raises nuice.Error for a negative or infinite cost, if both
-    costs are 0, and for a matrix without messages.
+    The search takes as long as making the plans of all candidates. Raises nuice.Error for a negative or
+    infinite cost, if both costs are 0, and for a matrix without messages.
     """
     require_matrix(matrix)
     if not (0 <= alpha_s < float("inf") and 0 <= beta_s_per_byte < float("inf")):

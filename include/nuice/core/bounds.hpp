@@ -48,7 +48,7 @@ struct LinkBounds {
   /// A lower bound on the number of phases: the number of messages over a link divided by Link::slots(),
   /// rounded up. The reason: at most slots() messages may cross a link in the same phase.
   std::int64_t phases = 0;
-  LinkId phases_at = no_link;  ///< The first link that reaches the bound; no_link if no route has links.
+  LinkId phases_at = no_link;  ///< The first link that reaches `phases`; no_link if no route has links.
   /// A lower bound on phase_bytes(): the number of bytes over a link divided by Link::slots(), rounded up.
   Bytes bytes = 0;
   LinkId bytes_at = no_link;

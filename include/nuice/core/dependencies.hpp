@@ -19,8 +19,8 @@
 
 namespace nuice {
 
-/// The number of bytes that a message still has to send when its successors are notified (executor depend). A
-/// port of 200 Gbit/s carries about as many bytes during two latencies. With a larger number, two transfers
+/// The number of bytes of a message that are not yet sent when its successors are notified (executor depend).
+/// A port of 200 Gbit/s carries about as many bytes during two latencies. With a larger number, two transfers
 /// overlap on a link.
 inline constexpr Bytes default_early_bytes = 49152;
 
@@ -62,7 +62,7 @@ struct Notices {
   std::vector<Notice> awaits;
 };
 
-/// Returns the slice of a rank. O(transfers + dependencies).
+/// Returns one rank's slice of the dependencies. O(transfers + dependencies).
 Notices slice_notices(const Schedule& schedule, const Dependencies& dependencies, Rank rank);
 
 /// Returns the same rank's slice for the reverse exchange (see PhaseTable), in which every dependency is

@@ -48,10 +48,11 @@ struct MethodTrial {
 /// Information on how an exchange is carried out. The executor is equal on all ranks; results of trials are
 /// equal once all ranks have received them.
 struct ExchangeInfo {
-  std::string executor;         ///< The plan's executor; if methods are tried, the executor in use.
-  std::string scheduler;        ///< The plan's scheduler; if methods are tried, the scheduler in use.
-  std::int64_t used_since = 1;  ///< The number, from 1, of the first exchange that used the current method.
-  std::string last;             ///< If methods are tried: the method of the last exchange.
+  std::string executor;   ///< The plan's executor; if methods are tried, the executor in use.
+  std::string scheduler;  ///< The plan's scheduler; if methods are tried, the scheduler in use.
+  /// The number of the first exchange that used the current method; exchanges count from 1.
+  std::int64_t used_since = 1;
+  std::string last;  ///< If methods are tried: the method of the last exchange.
   /// If methods are tried: all methods; the first is the method chosen before measuring.
   std::vector<MethodTrial> methods;
   /// With PlanOptions::combine: one line that says which messages are combined, or why no message is;

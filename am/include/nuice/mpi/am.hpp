@@ -16,12 +16,12 @@ namespace nuice::am::mpi {
 
 /// The options of connect(); they must be equal on all ranks, except watchdog_s.
 struct Options {
-  /// The transport:
-  /// "mpi": MPI point to point, the portable choice.
-  /// "ucx": UCX active messages, with addresses exchanged over MPI; only if NUICE was built with UCX.
-  /// "shm": rings in shared memory between ranks of one host, "mpi" to other hosts.
-  /// "shm+ucx": rings in shared memory between ranks of one host, "ucx" to other hosts.
-  /// "best": "shm" if some ranks share a host, else "mpi".
+  /// The name of the transport.
+  /// "mpi" uses MPI point to point, and is the portable choice.
+  /// "ucx" uses UCX active messages, with addresses exchanged over MPI, if NUICE was built with UCX.
+  /// "shm" uses rings in shared memory between ranks of one host, and "mpi" to other hosts.
+  /// "shm+ucx" uses rings in shared memory between ranks of one host, and "ucx" to other hosts.
+  /// "best" is "shm" if some ranks share a host, else "mpi".
   std::string transport = "best";
   std::size_t max_message_bytes = 32768;  ///< The capacity of one message; at least 256, at most 1 MiB.
   /// For the transport mpi: the maximum number of messages in flight from one rank to another, 2 to 250. A
