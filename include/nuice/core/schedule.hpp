@@ -13,8 +13,9 @@
 // that do not go from the source of a message to its destination). No phase is empty. The order of transfers
 // inside a phase is kept: a rank posts its sends of the phase in this order.
 //
-// Memory: 24 bytes per piece. If any piece has an offset other than 0, 8 more per piece. If any transfer
-// carries several pieces, 8 more per transfer. If any transfer has a path, 8 more per transfer.
+// Memory: a schedule takes 24 bytes per piece. If any piece has an offset other than 0, it takes 8 bytes more
+// per piece. If any transfer carries several pieces, it takes 8 bytes more per transfer, and if any transfer
+// has a path, another 8 bytes per transfer.
 #pragma once
 
 #include <cstddef>
