@@ -87,7 +87,8 @@ def c_page() -> str:
     text = "# The API of C and Fortran\n\n" + MADE
     text += "\n`nuice/nuice.h` and the Fortran module `nuice`. "
     text += "[How to use them](../how-to/languages.md), [errors](errors.md). "
-    text += "C functions with MPI handles have a twin that ends in `_f` and takes integers.\n\n## Status\n"
+    text += "Each C function with MPI handles has a twin, whose name ends in `_f`, for integer handles.\n"
+    text += "\n## Status\n"
     for found in C_ITEM.finditer(source):
         if found["section"]:
             title, _, rest = found["section"].partition("\n")
@@ -174,8 +175,8 @@ def cpp_items(header: str) -> list[Item]:
 
 def cpp_page() -> str:
     text = "# The API of C++\n\n" + MADE
-    text += "\n`<nuice/nuice.hpp>` includes what needs no MPI, `<nuice/mpi.hpp>` everything. "
-    text += "The headers state errors in full.\n"
+    text += "\n`<nuice/nuice.hpp>` includes all headers that need no MPI, `<nuice/mpi.hpp>` includes all. "
+    text += "The headers describe all errors.\n"
     headers = [header for folder in HEADERS for header in sorted((ROOT / folder / "nuice").rglob("*.hpp"))]
     for header in headers:
         path = header.relative_to(ROOT).as_posix()

@@ -2,8 +2,7 @@
 /* The C API of NUICE, from simple to advanced: plans and exchanges, halos, the planner without MPI, names.
  *
  *   int to[] = {3, 5};
- *   int64_t bytes[] = {4096, 1024};                             // what this rank sends: destinations and
- * bytes
+ *   int64_t bytes[] = {4096, 1024};                             // the bytes for each destination
  *   nuice_plan* plan = NULL;
  *   if (nuice_plan_create(comm, 2, to, bytes, "scheduler=auto", &plan) != NUICE_OK) puts(nuice_error_text());
  *   nuice_exchange* x = NULL;
@@ -12,8 +11,8 @@
  *   nuice_exchange_free(&x);
  *   nuice_plan_free(&plan);
  *
- * Functions return a nuice_status, except functions that return a string. nuice_error_text() describes an
- * error. Outputs are written on success only. No exception leaves the library.
+ * Functions return a nuice_status, except functions that return a string. nuice_error_text() describes the
+ * last error of the calling thread. Outputs are written on success only. No exception leaves the library.
  * "Collective": all ranks of the communicator must call the function, and it fails on all of them with the
  * same status, or on none. The exception is a NULL handle: the rank that passes it fails alone, and the other
  * ranks wait until the option watchdog ends their wait (without this option: forever).
@@ -103,8 +102,8 @@ typedef enum nuice_region {
   NUICE_REGION_EXCHANGE = 1,
   NUICE_REGION_PHASE = 2
 } nuice_region;
-/** Functions that the library calls when a region begins and ends. `which` distinguishes exchanges or phases.
- * The functions may be NULL, and must not call the library. */
+/** Functions that the library calls when a region begins and ends. `which` identifies the exchange, or is the
+ * number of the phase. The functions may be NULL, and must not call the library. */
 typedef struct nuice_observer {
   void (*begin)(void* data, nuice_region region, int64_t which);
   void (*end)(void* data, nuice_region region, int64_t which);
@@ -112,30 +111,31 @@ typedef struct nuice_observer {
 } nuice_observer;
 
 /** Not collective. Returns one line about the last failed call of this thread; "" if no call has failed. The
- * string is valid until the next call of this thread fails. Never NULL. */
+ * string is valid until the next call of this thread fails. Never returns NULL. */
 NUICE_API const char* nuice_error_text(void);
 
 #ifndef NUICE_NO_MPI
-/** Not collective. Sets the observer; NULL removes it. The library copies *observer. No other thread may be
- * inside a call of the library meanwhile. */
+/** Not collective. Sets the observer; NULL removes it. The library copies *observer. Meanwhile no other
+ * thread may be inside a call of the library. */
 NUICE_API int nuice_observe(const nuice_observer* observer);
 
 /* ---- Plans --------------------------------------------------------------------------------------------- */
 
-/** Collective over comm, which may be freed afterwards. Makes a plan. ranks, bytes: num_destinations entries
- * each, in any order: the ranks to which this rank sends, and the number of bytes for each. The rank itself
- * and 0 bytes are allowed. options: a string such as "scheduler=coloring executor=async"
- * (docs/reference/options.md), equal on all ranks; NULL or "": the defaults. Free the plan by
- * nuice_plan_free(). Errors: NUICE_ERR_PARSE; otherwise as nuice::mpi::Plan (nuice/mpi/plan.hpp). */
+/** Collective over comm. Makes a plan; comm may be freed afterwards. This rank sends bytes[i] bytes to rank
+ * ranks[i]. Both arrays have num_destinations entries, in any order; this rank itself and 0 bytes are
+ * allowed. options: a string such as "scheduler=coloring executor=async" (docs/reference/options.md), equal
+ * on all ranks; NULL or "" means the defaults. Free the plan by nuice_plan_free(). Errors: NUICE_ERR_PARSE if
+ * `options` has a syntax error; otherwise the errors of nuice::mpi::Plan (nuice/mpi/plan.hpp). */
 NUICE_API int nuice_plan_create(MPI_Comm comm, int num_destinations, const int ranks[], const int64_t bytes[],
                                 const char* options, nuice_plan** plan);
 /** nuice_plan_create() with an integer handle of comm. */
 NUICE_API int nuice_plan_create_f(nuice_fint comm, int num_destinations, const int ranks[],
                                   const int64_t bytes[], const char* options, nuice_plan** plan);
-/** Collective over comm. Makes a plan from an existing schedule and the matrix for which it was made, both
- * equal on all ranks. The schedule comes from a file or from nuice_schedule_create(), and is checked.
- * options: as for nuice_plan_create(); options of the scheduler have no effect. Errors: NUICE_ERR_MISMATCH if
- * communicator, matrix and schedule do not belong together; otherwise as nuice_plan_create(). */
+/** Collective over comm. Makes a plan from an existing schedule and the matrix for which it was made; both
+ * must be equal on all ranks. The schedule comes from nuice_schedule_load() or nuice_schedule_create(). This
+ * function checks it. options: as for nuice_plan_create(), but options of the scheduler have no effect.
+ * Errors: NUICE_ERR_MISMATCH if communicator, matrix and schedule do not belong together; otherwise as
+ * nuice_plan_create(). */
 NUICE_API int nuice_plan_create_from_schedule(MPI_Comm comm, const nuice_matrix* matrix,
                                               const nuice_schedule* schedule, const char* options,
                                               nuice_plan** plan);
@@ -143,17 +143,17 @@ NUICE_API int nuice_plan_create_from_schedule(MPI_Comm comm, const nuice_matrix*
 NUICE_API int nuice_plan_create_from_schedule_f(nuice_fint comm, const nuice_matrix* matrix,
                                                 const nuice_schedule* schedule, const char* options,
                                                 nuice_plan** plan);
-/** Collective. Makes a plan for a changed matrix, with the options of `plan`, which is not changed. ranks,
- * bytes: all current destinations, as for nuice_plan_create(). With "planning=distributed
- * scheduler=distributed_coloring" only the changes are planned (nuice::mpi::Plan::follow(),
- * nuice/mpi/plan.hpp). Free the new plan too. Errors: as nuice_plan_create(); NUICE_ERR_MISMATCH if ranks
- * follow different plans. */
+/** Collective. Makes a new plan for a changed matrix, with the options of `plan`; `plan` does not change.
+ * ranks, bytes: all destinations in the changed matrix, as for nuice_plan_create(). If the options of `plan`
+ * are "planning=distributed scheduler=distributed_coloring", only the changes are planned
+ * (nuice::mpi::Plan::follow(), nuice/mpi/plan.hpp). Free both plans. Errors: as nuice_plan_create();
+ * NUICE_ERR_MISMATCH if ranks follow different plans. */
 NUICE_API int nuice_plan_follow(const nuice_plan* plan, int num_destinations, const int ranks[],
                                 const int64_t bytes[], nuice_plan** followed);
-/** Collective over comm. Makes a plan for the messages among the ranks of comm, with the options of `plan`,
- * which is not changed. comm contains only ranks of this plan, in any order: for example the ranks that
- * survive after a death (MPIX_Comm_shrink). The new plan numbers ranks as in comm, and keeps the order of the
- * destinations, without ranks outside comm. Free the new plan too. Errors: as nuice_plan_create();
+/** Collective over comm. Makes a new plan for the messages among the ranks of comm, with the options of
+ * `plan`; `plan` does not change. comm contains only ranks of `plan`, in any order: for example the ranks
+ * that survive when others have died (MPIX_Comm_shrink). The new plan numbers ranks as in comm. It keeps the
+ * order of the destinations, and omits ranks outside comm. Free both plans. Errors: as nuice_plan_create();
  * NUICE_ERR_MISMATCH if ranks follow different plans; NUICE_ERR_INVALID_ARGUMENT if a rank of comm does not
  * belong to the plan. */
 NUICE_API int nuice_plan_follow_on(const nuice_plan* plan, MPI_Comm comm, nuice_plan** followed);
@@ -167,37 +167,40 @@ NUICE_API int nuice_plan_destinations(const nuice_plan* plan, int ranks[], int64
 /** Not collective. Gets the sources by ascending rank. ranks, bytes: arrays of num_sources entries, or NULL.
  * */
 NUICE_API int nuice_plan_sources(const nuice_plan* plan, int ranks[], int64_t bytes[]);
-/** Not collective. Gets a statistic of the plan, equal on all ranks. Its names: hosts, messages, phases,
- * phase_bytes, staged_bytes, kept (see nuice_plan_follow()), bound_phases, bound_bytes; and, in seconds,
- * gather_s, choose_s, schedule_s, check_s, predicted_s. Errors: NUICE_ERR_INVALID_ARGUMENT for an unknown
- * name; the error text lists the names. */
+/** Not collective. Gets a statistic of the plan; it is equal on all ranks. `name` is one of hosts, messages,
+ * phases, phase_bytes, staged_bytes, kept (the number of messages that nuice_plan_follow() kept in their
+ * phases), bound_phases and bound_bytes, or a time in seconds: gather_s, choose_s, schedule_s, check_s or
+ * predicted_s. Errors: NUICE_ERR_INVALID_ARGUMENT for an unknown name; the error text lists the names. */
 NUICE_API int nuice_plan_figure(const nuice_plan* plan, const char* name, double* value);
-/** Not collective. Gets a string of the plan, equal on all ranks. Its names: scheduler, executor, overridden
- * (the options that NUICE_OPTIONS has overridden), warning; and, with scheduler=auto, advice (a readable
- * table) and advice_json (docs/explanation/advise.md), which are otherwise empty. Errors:
- * NUICE_ERR_INVALID_ARGUMENT for an unknown name; the error text lists the names. */
+/** Not collective. Gets a string of the plan; it is equal on all ranks. `name` is one of scheduler, executor,
+ * overridden (the options that NUICE_OPTIONS has overridden), warning, advice (a readable table) and
+ * advice_json (docs/explanation/advise.md). Both forms of the advice are empty unless the option scheduler is
+ * auto. Errors: NUICE_ERR_INVALID_ARGUMENT for an unknown name; the error text lists the names. */
 NUICE_API int nuice_plan_text(const nuice_plan* plan, const char* name, const char** text);
 /** Collective. Frees the plan and sets *plan to NULL; does nothing for NULL. Bound exchanges stay usable. */
 NUICE_API int nuice_plan_free(nuice_plan** plan);
 
 /* ---- Binding: the memory must stay valid until nuice_exchange_free(). Errors as nuice::mpi::Plan::bind() -- */
 
-/** Collective. Binds one buffer per partner: send[i] holds the message to destination i, receive[i] has room
- * for the message from source i. Backwards, send[i] belongs to source i and receive[i] to destination i. */
+/** Collective. Binds one buffer per partner: send[i] holds the message to destination i, and receive[i] has
+ * room for the message from source i. If direction is NUICE_BACKWARDS, send[i] holds the message to source i,
+ * and receive[i] has room for the message from destination i. */
 NUICE_API int nuice_plan_bind(nuice_plan* plan, const void* const send[], void* const receive[],
                               nuice_direction direction, nuice_exchange** exchange);
-/** Collective. Binds one buffer for all partners. Message i begins send_offsets[i] bytes after send. The
- * buffer has send_bytes bytes (NUICE_ANY_ROOM: not checked). The same holds for receive. If offsets are NULL,
- * the messages are contiguous. */
+/** Collective. Binds one send buffer and one receive buffer for all partners. The message to partner i begins
+ * send_offsets[i] bytes after send. The send buffer has send_bytes bytes (NUICE_ANY_ROOM: its size is not
+ * checked). The arguments of the receive buffer have the same meaning. If an array of offsets is NULL, the
+ * messages in this buffer are contiguous. */
 NUICE_API int nuice_plan_bind_array(nuice_plan* plan, const void* send, int64_t send_bytes,
                                     const int64_t send_offsets[], void* receive, int64_t receive_bytes,
                                     const int64_t receive_offsets[], nuice_direction direction,
                                     nuice_exchange** exchange);
-/** Collective. Binds several fields, which travel in one exchange. Field f begins at send[f]. For partner i
- * it has send_counts[f * partners + i] elements of send_types[f], beginning send_offsets[f * partners + i]
- * extents after send[f]. The same holds for receive. If offsets are NULL, the elements are contiguous. All
- * ranks must have the same number of fields, and both ends of a message the same number of bytes. Types must
- * be committed and may be freed afterwards. */
+/** Collective. Binds several fields, which travel in one exchange. Let n be the number of partners. The
+ * message to partner i contains send_counts[f * n + i] elements of type send_types[f] of each field f; they
+ * begin send_offsets[f * n + i] extents of the type after send[f]. The arguments of the receive side have the
+ * same meaning. If an array of offsets is NULL, the elements of each field are contiguous. All ranks must
+ * have the same number of fields, and both ends of a message must have the same number of bytes. Types must
+ * be committed, and may be freed afterwards. */
 NUICE_API int nuice_plan_bind_fields(nuice_plan* plan, int num_fields, const void* const send[],
                                      const MPI_Datatype send_types[], const int64_t send_counts[],
                                      const int64_t send_offsets[], void* const receive[],
@@ -212,31 +215,32 @@ NUICE_API int nuice_plan_bind_fields_f(nuice_plan* plan, int num_fields, const v
                                        const int64_t receive_offsets[], nuice_direction direction,
                                        nuice_exchange** exchange);
 
-/** Reports an error of this rank; for bindings of other languages, which check memory themselves. This rank
- * calls it while the other ranks call nuice_plan_bind*(). All ranks then return this error, with
- * NUICE_ERR_INVALID_ARGUMENT. */
+/** Makes nuice_plan_bind*() of the other ranks fail. This function is for bindings of other languages, which
+ * check memory themselves. A rank that has found an error calls this function while the other ranks call
+ * nuice_plan_bind*(). All ranks then return NUICE_ERR_INVALID_ARGUMENT with the text `error`. */
 NUICE_API int nuice_plan_refuse(nuice_plan* plan, const char* error);
 
 /* ---- Exchanges: after every start one wait, or test until done, or next until there is none ------------ */
 
-/** Starts the exchange. All ranks of the plan must call it; it does not wait for other ranks. Errors:
- * NUICE_ERR_STATE if the exchange is already active; NUICE_ERR_MPI. */
+/** Starts the exchange. All ranks of the plan must call this function, but it does not wait for other ranks.
+ * Errors: NUICE_ERR_STATE if the exchange is already active; NUICE_ERR_MPI. */
 NUICE_API int nuice_exchange_start(nuice_exchange* exchange);
-/** Starts an exchange of buffers in GPU memory. The exchange follows the earlier work on `stream`, a
- * stream of the program (cudaStream_t, hipStream_t). For host memory the stream has no effect. */
+/** Starts an exchange of buffers in GPU memory. The exchange uses the buffers after all earlier work on
+ * `stream`, a stream of the program (cudaStream_t, hipStream_t). For host memory the stream has no effect. */
 NUICE_API int nuice_exchange_start_on(nuice_exchange* exchange, void* stream);
-/** Waits for an exchange of buffers in GPU memory. Later work on `stream` finds the received data. For host
- * memory the stream has no effect. */
+/** Waits for an exchange of buffers in GPU memory. Work that is later put on `stream` finds the received
+ * data. For host memory the stream has no effect. */
 NUICE_API int nuice_exchange_wait_on(nuice_exchange* exchange, void* stream);
-/** Not collective. Makes progress. *done becomes 1 if this rank's part is complete. Errors: NUICE_ERR_STATE
- * if the exchange was not started; NUICE_ERR_MPI; NUICE_ERR_TIMEOUT. */
+/** Not collective. Makes progress. *done becomes 1 if this rank's part of the exchange is complete, otherwise
+ * 0. Errors: NUICE_ERR_STATE if the exchange was not started; NUICE_ERR_MPI; NUICE_ERR_TIMEOUT. */
 NUICE_API int nuice_exchange_test(nuice_exchange* exchange, int* done);
-/** Not collective. Waits until this rank's part is complete. Errors: NUICE_ERR_STATE if the exchange was not
- * started; NUICE_ERR_MPI; NUICE_ERR_TIMEOUT. */
+/** Not collective. Waits until this rank's part of the exchange is complete. Errors: NUICE_ERR_STATE if the
+ * exchange was not started; NUICE_ERR_MPI; NUICE_ERR_TIMEOUT. */
 NUICE_API int nuice_exchange_wait(nuice_exchange* exchange);
-/** Not collective. Waits for the next message to arrive. *partner becomes its index among the sources
- * (backwards: among the destinations), or -1 if this rank's part is complete. Errors: as
- * nuice_exchange_wait(); NUICE_ERR_NOT_APPLICABLE for the exchange of a halo. */
+/** Not collective. Waits for the next message to arrive. *partner becomes the index of its sender among the
+ * sources (in a backward exchange, among the destinations), or -1 if all messages have arrived and this
+ * rank's part is complete. Errors: as nuice_exchange_wait(); NUICE_ERR_NOT_APPLICABLE if the exchange belongs
+ * to a halo. */
 NUICE_API int nuice_exchange_next(nuice_exchange* exchange, int* partner);
 /** Not collective. Like nuice_exchange_next(), but does not wait: *partner becomes -1 also if no message has
  * arrived yet. */
@@ -246,9 +250,10 @@ NUICE_API int nuice_exchange_poll(nuice_exchange* exchange, int* partner);
 NUICE_API int nuice_exchange_is_under_way(const nuice_exchange* exchange, int* under_way);
 /** Not collective. Gets a string by name. "executor": the name of the executor in use. "shared_memory": how
  * many messages use shared memory, or why no message does ("" if the option is off). "device": how buffers in
- * GPU memory are transferred, and why ("" without such buffers). "methods": with scheduler=auto or
- * device=auto, the methods tried and their seconds on the slowest rank, such as "coloring:async 0.136 s,
- * bruck_kport:phased 0.345 s (out)", where (out) means no longer tried; otherwise "". */
+ * GPU memory are transferred, and why ("" if no buffer is in GPU memory). "methods": with scheduler=auto or
+ * device=auto, the methods that are tried, and the time of an exchange with each of them on the slowest rank,
+ * such as "coloring:async 0.136 s, bruck_kport:phased 0.345 s (out)". Here (out) marks a method that is no
+ * longer tried. With other options "methods" is "". */
 NUICE_API int nuice_exchange_text(const nuice_exchange* exchange, const char* name, const char** text);
 /** Collective, but does not wait for other ranks. Frees the exchange and sets *exchange to NULL; does nothing
  * for NULL. Errors: NUICE_ERR_STATE if the exchange is active. */
@@ -261,23 +266,24 @@ NUICE_API int nuice_exchange_free(nuice_exchange** exchange);
  *   for (int i = 0; i < steps; ++i) { nuice_start(x); nuice_wait(x); }
  *   nuice_free(&x);
  *
- * Collective over comm. Arguments and results are as in the MPI calls with these names. Functions whose
- * names end in _c take 64-bit counts, as in MPI 4. The buffers must stay valid until nuice_free(). Arrays of
- * counts, displacements and types, and the types themselves, may be freed earlier. Blocks of 0 elements are
- * not messages.
+ * The functions of this section are collective over comm. Arguments and results are as in the MPI calls of
+ * the same names. Functions whose names end in _c take 64-bit counts, as in MPI 4. The buffers must stay
+ * valid until nuice_free(). Arrays of counts, displacements and types, and the types themselves, may be freed
+ * earlier. Blocks of 0 elements are not sent.
  *
  * info: MPI_INFO_NULL, or an info object whose key "nuice" holds options ("scheduler=coloring watchdog=10s",
  * docs/reference/options.md), equal on all ranks. Other keys are ignored. Without options the scheduler is
  * auto.
  *
- * Errors: NUICE_ERR_INVALID_ARGUMENT for a negative count, overlapping receive blocks (found for types
- * without gaps), a communicator without neighbours, or an intercommunicator; NUICE_ERR_MISMATCH if a rank
- * expects a different number of bytes than is sent to it (the text names both ranks); otherwise as
+ * Errors: NUICE_ERR_INVALID_ARGUMENT for a negative count, overlapping receive blocks (detected only for
+ * types without gaps), a communicator without neighbours, or an intercommunicator; NUICE_ERR_MISMATCH if a
+ * rank expects a different number of bytes than is sent to it (the text names both ranks); otherwise as
  * nuice_plan_create() and nuice_plan_bind(). After an error the request is NULL. If the program has set its
- * own error handler on comm, this handler is called with MPI_ERR_OTHER; predefined handlers of MPI are not
- * called. */
+ * own error handler on comm, NUICE calls this handler with MPI_ERR_OTHER. NUICE does not call predefined
+ * handlers of MPI. */
 
-/** The request that these functions return. All functions of nuice_exchange accept it too. */
+/** The request that the functions below return. All functions with a nuice_exchange argument accept it
+ * too. */
 typedef nuice_exchange* nuice_request;
 
 /** Replaces MPI_Alltoallv_init. send may be MPI_IN_PLACE. */
@@ -336,7 +342,7 @@ enum {
   NUICE_CALL_NEIGHBOR = 1, /**< One block for each neighbour instead of each rank. */
   NUICE_CALL_TYPES = 2     /**< A type for each block, and displacements in bytes, as in MPI_Alltoallw. */
 };
-/** The send or receive side of such a call, for other languages: all arrays with their lengths. */
+/** The send or receive side of a call, for bindings of other languages: all arrays with their lengths. */
 typedef struct nuice_blocks_f {
   const void* data;   /**< For the send side also MPI_IN_PLACE, of C or of Fortran. */
   int64_t bytes;      /**< The size of the array; NUICE_ANY_ROOM: not checked. */
@@ -349,33 +355,35 @@ typedef struct nuice_blocks_f {
   int64_t num_types; /**< 1; with NUICE_CALL_TYPES num_blocks. */
   const nuice_fint* types;
 } nuice_blocks_f;
-/** Carries out any of the calls above, with integer handles of MPI. call: 0 or a sum of NUICE_CALL_ flags.
- * options: as for nuice_plan_create(); NULL or "": scheduler auto. fault: an error that the caller has found
- * in the arguments, which all ranks then return; NULL or "": no error. */
+/** Makes a request like the functions above, with integer handles of MPI. call: 0 or a sum of NUICE_CALL_
+ * flags. options: as for nuice_plan_create(); NULL or "" means scheduler auto. fault: an error that the
+ * caller has found in the arguments of this rank; all ranks then return this error. NULL or "" means no
+ * error. */
 NUICE_API int nuice_alltoallv_init_f(int call, const nuice_blocks_f* send, const nuice_blocks_f* receive,
                                      nuice_fint comm, const char* options, const char* fault,
                                      nuice_request* request);
 
-/** nuice_exchange_start(). The names of nuice_start, nuice_test, nuice_wait and nuice_free follow the
+/** Calls nuice_exchange_start(). nuice_start, nuice_test, nuice_wait and nuice_free are named like the
  * functions of MPI for requests. */
 NUICE_API int nuice_start(nuice_request request);
 /** nuice_exchange_test(). */
 NUICE_API int nuice_test(nuice_request request, int* done);
 /** nuice_exchange_wait(). */
 NUICE_API int nuice_wait(nuice_request request);
-/** Lets block i be sent, like MPI_Pready. Requires the option parts (info key "nuice", "parts=true"), with
- * which nuice_start() sends nothing. After each start, call it once for each block, including empty blocks;
- * nuice_wait() returns after the last of them. Any thread may call it while another thread waits. Errors:
- * NUICE_ERR_STATE before nuice_start() and for a second call; NUICE_ERR_INVALID_ARGUMENT if there is no block
- * i; NUICE_ERR_NOT_APPLICABLE without the option. */
+/** Allows block i to be sent, like MPI_Pready. Requires the option parts (info key "nuice", value
+ * "parts=true"); with this option nuice_start() sends nothing. After each nuice_start(), call nuice_ready()
+ * once for each block, including empty blocks. nuice_wait() returns only after the last of these calls. Any
+ * thread may call nuice_ready() while another thread waits. Errors: NUICE_ERR_STATE before nuice_start(), and
+ * for a second call with the same block; NUICE_ERR_INVALID_ARGUMENT if there is no block i;
+ * NUICE_ERR_NOT_APPLICABLE without the option. */
 NUICE_API int nuice_ready(nuice_request request, int i);
 /** Sets *arrived to 1 if block i has arrived, like MPI_Parrived. Any thread may call it. */
 NUICE_API int nuice_arrived(nuice_request request, int i, int* arrived);
 /** nuice_exchange_free(). */
 NUICE_API int nuice_free(nuice_request* request);
-/** Waits until all active exchanges are complete, like MPI_Waitall. The exchanges may be of any kind. NULL
- * and exchanges that were not started are skipped. Errors: as nuice_wait() for the first exchange that fails;
- * the other exchanges are not affected. */
+/** Waits until all active exchanges in `requests` are complete, like MPI_Waitall. The exchanges may be of any
+ * kind. NULL entries and exchanges that were not started are skipped. Errors: as nuice_wait() for the first
+ * exchange that fails; the other exchanges are not affected. */
 NUICE_API int nuice_waitall(int count, const nuice_request requests[]);
 /** Waits like nuice_waitall(), for exchanges and MPI requests. statuses: an array for the MPI requests, or
  * NULL. */
@@ -384,25 +392,26 @@ NUICE_API int nuice_waitall_mpi(int count, const nuice_request requests[], int m
 /** nuice_waitall_mpi() with integer handles of MPI requests. */
 NUICE_API int nuice_waitall_mpi_f(int count, const nuice_request requests[], int mpi_count,
                                   nuice_fint mpi_requests[]);
-/** Waits until one of the active exchanges is complete. *index becomes its position, or -1 if no exchange was
- * active. */
+/** Waits until one of the active exchanges is complete. *index becomes its position in `requests`, or -1 if
+ * no exchange was active. */
 NUICE_API int nuice_waitany(int count, const nuice_request requests[], int* index);
-/** Tests all active exchanges without waiting. Writes the positions of the *num_done exchanges that are now
- * complete to indices, an array of count entries. */
+/** Tests all active exchanges without waiting. *num_done becomes the number of exchanges that are now
+ * complete. Their positions in `requests` are written to indices, an array of count entries. */
 NUICE_API int nuice_testsome(int count, const nuice_request requests[], int* num_done, int indices[]);
 
 /* ---- The same calls without init --------------------------------------------------------------------------
  *
  *   nuice_alltoallv(s, sc, sd, MPI_DOUBLE, r, rc, rd, MPI_DOUBLE, comm);   // as MPI_Alltoallv
  *
- * Collective over comm. Arguments and results are as in the MPI calls with these names. No plan is made,
- * so counts may change in every call, on any ranks. The state of the last 16 different calls is kept with
- * comm and found again without communication.
+ * The functions of this section are collective over comm. Arguments and results are as in the MPI calls of
+ * the same names. No plan is made, so any rank may use other counts in every call. The library keeps the
+ * state of the last 16 different calls with comm; if a call is repeated, its state is found without
+ * communication.
  *
- * Errors: in the first call on comm as for nuice_alltoallv_init(), on all ranks. Later, the error of one rank
- * is returned by all other ranks in this call or their next one, and by every later call on comm. As in MPI,
- * a call waits for a message that is expected but not sent; NUICE_OPTIONS="watchdog=10s" ends the wait with
- * an error that names the ranks. */
+ * Errors: the first call on comm returns the errors of nuice_alltoallv_init(), on all ranks. If a later call
+ * fails on one rank, every other rank gets the error in the same call or in its next call, and all later
+ * calls on comm return this error. As in MPI, a call waits for a message that is expected but never sent.
+ * NUICE_OPTIONS="watchdog=10s" ends this wait after 10 s with an error that names the ranks. */
 
 /** Replaces MPI_Alltoallv. send may be MPI_IN_PLACE. */
 NUICE_API int nuice_alltoallv(const void* send, const int send_counts[], const int send_displs[],
@@ -444,17 +453,17 @@ NUICE_API int nuice_neighbor_alltoallw_c(const void* send, const MPI_Count send_
                                          void* receive, const MPI_Count receive_counts[],
                                          const MPI_Aint receive_displs[], const MPI_Datatype receive_types[],
                                          MPI_Comm comm);
-/** Any of the calls without init, with the arguments of nuice_alltoallv_init_f(). */
+/** Carries out any of the calls without init, with the arguments of nuice_alltoallv_init_f(). */
 NUICE_API int nuice_alltoallv_f(int call, const nuice_blocks_f* send, const nuice_blocks_f* receive,
                                 nuice_fint comm, const char* fault);
 
 /** The messages that a call of nuice_sparse_alltoallv() has received. */
 typedef struct nuice_received nuice_received;
-/** Collective over comm. Sends num_messages messages and receives all messages to this rank, whose senders
- * and sizes need not be known. Message i goes to ranks[i] and has counts[i] elements, beginning displs[i]
- * elements after the address send. Several messages to one rank, and to the calling rank, are allowed.
- * Messages of 0 elements are not sent. Free *received by nuice_received_free(). Errors: as
- * nuice::mpi::sparse_alltoallv (nuice/mpi/sparse_alltoallv.hpp). */
+/** Collective over comm. Sends num_messages messages, and receives all messages that are sent to this rank.
+ * Receivers need not know senders and sizes. Message i goes to rank ranks[i] and has counts[i] elements,
+ * which begin displs[i] elements after the address send. Several messages to one rank, and messages to the
+ * calling rank, are allowed. Messages of 0 elements are not sent. Free *received by nuice_received_free().
+ * Errors: as nuice::mpi::sparse_alltoallv (nuice/mpi/sparse_alltoallv.hpp). */
 NUICE_API int nuice_sparse_alltoallv(const void* send, int num_messages, const int ranks[],
                                      const int counts[], const int displs[], MPI_Datatype type, MPI_Comm comm,
                                      nuice_received** received);
@@ -466,8 +475,8 @@ NUICE_API int nuice_sparse_alltoallv_f(int num_messages, const int ranks[], cons
 /** Not collective. Gets the number of received messages. */
 NUICE_API int nuice_received_size(const nuice_received* received, int* num_messages);
 /** Not collective. Gets message i: its sender, its size in bytes, and its data. The data are aligned to 16
- * bytes and valid until nuice_received_free(). Messages are sorted by sender; messages of the same sender are
- * in the order in which it listed them. */
+ * bytes and valid until nuice_received_free(). Messages are sorted by sender; messages of one sender are in
+ * the order in which the sender listed them. */
 NUICE_API int nuice_received_message(const nuice_received* received, int i, int* rank, int64_t* bytes,
                                      const void** data);
 /** Not collective. Frees the messages and sets *received to NULL; does nothing for NULL. */
@@ -476,9 +485,10 @@ NUICE_API int nuice_received_free(nuice_received** received);
 /* ---- Halos: the messages for the needed entries of a distributed array are found and planned once ------ */
 
 /** Collective over comm. Makes a halo. Rank r owns the global indices begins[r] .. begins[r + 1] - 1; begins
- * has num_ranks + 1 entries, equal on all ranks. needed: the num_needed global indices with which this rank
- * works, in any order; owned indices are allowed. entry_bytes: the usual size of an entry, such as 8; some
- * schedulers use it. Errors: NUICE_ERR_PARSE; otherwise as nuice::mpi::Halo (nuice/mpi/halo.hpp). */
+ * has num_ranks + 1 entries and must be equal on all ranks. needed: the num_needed global indices with which
+ * this rank works, in any order; indices that this rank owns are allowed. entry_bytes: the usual size of an
+ * entry in bytes, such as 8; some schedulers use this size. Errors: NUICE_ERR_PARSE if `options` has a syntax
+ * error; otherwise the errors of nuice::mpi::Halo (nuice/mpi/halo.hpp). */
 NUICE_API int nuice_halo_create_ranges(MPI_Comm comm, const int64_t begins[], int64_t num_needed,
                                        const int64_t needed[], int64_t entry_bytes, const char* options,
                                        nuice_halo** halo);
@@ -486,8 +496,8 @@ NUICE_API int nuice_halo_create_ranges(MPI_Comm comm, const int64_t begins[], in
 NUICE_API int nuice_halo_create_ranges_f(nuice_fint comm, const int64_t begins[], int64_t num_needed,
                                          const int64_t needed[], int64_t entry_bytes, const char* options,
                                          nuice_halo** halo);
-/** Collective over comm. Makes a halo. Global index g < num_indices belongs to owners[g], equal on all ranks.
- * The other arguments are as for nuice_halo_create_ranges(). */
+/** Collective over comm. Makes a halo. Global index g < num_indices belongs to rank owners[g]; owners must be
+ * equal on all ranks. The other arguments are as for nuice_halo_create_ranges(). */
 NUICE_API int nuice_halo_create_owners(MPI_Comm comm, int64_t num_indices, const int owners[],
                                        int64_t num_needed, const int64_t needed[], int64_t entry_bytes,
                                        const char* options, nuice_halo** halo);
@@ -509,25 +519,27 @@ NUICE_API int nuice_halo_num_entries(const nuice_halo* halo, int64_t* num_owned,
 /** Not collective. Gets the global indices of the ghosts, sorted by owner, then by index. ghosts: an array of
  * num_ghosts entries. */
 NUICE_API int nuice_halo_ghosts(const nuice_halo* halo, int64_t ghosts[]);
-/** Not collective. Translates num_indices global indices. locals[j] becomes 0 .. num_owned - 1 if this rank
- * owns globals[j], and num_owned + k if globals[j] is ghost k. Both arrays may be the same. Errors:
- * NUICE_ERR_INVALID_ARGUMENT for an index that this rank neither owns nor has as a ghost. */
+/** Not collective. Translates num_indices global indices to local indices. If this rank owns globals[j],
+ * locals[j] becomes a number from 0 to num_owned - 1. If globals[j] is ghost k, locals[j] becomes num_owned +
+ * k. Both arguments may be the same array. Errors: NUICE_ERR_INVALID_ARGUMENT for an index that this rank
+ * neither owns nor has as a ghost. */
 NUICE_API int nuice_halo_local_indices(const nuice_halo* halo, int64_t num_indices, const int64_t globals[],
                                        int64_t locals[]);
-/** Not collective, but the arguments must be equal on all ranks. Sets how field f is sent in exchanges that
- * are bound later; fields from num_fields on are sent unchanged. Only doubles are converted. In a gather
- * entry_bytes must be a multiple of 8; in a scatter fields of other types are sent unchanged.
- * nuice_halo_bind_*() reports an invalid wire. */
+/** Not collective, but the arguments must be equal on all ranks. Sets how fields are sent in all exchanges
+ * that are bound later. Field f is sent as wires[f] if f < num_fields, and unchanged otherwise. Only doubles
+ * are converted. In a gather the entry_bytes of a converted field must be a multiple of 8; in a scatter
+ * fields of other types are sent unchanged. nuice_halo_bind_*() reports an invalid wire. */
 NUICE_API int nuice_halo_set_wires(nuice_halo* halo, int num_fields, const nuice_wire wires[]);
 /** Collective. Binds a gather, which fetches the ghost values of num_fields arrays at once. Entry i of field
  * f lies i * entry_bytes[f] bytes after owned[f]; ghost k lies k * entry_bytes[f] bytes after ghosts[f]. */
 NUICE_API int nuice_halo_bind_gather(nuice_halo* halo, int num_fields, const void* const owned[],
                                      void* const ghosts[], const int64_t entry_bytes[],
                                      nuice_exchange** exchange);
-/** Collective. Binds a scatter, which returns the contributions of num_fields arrays at once: owned =
- * op(owned, ghost) for every ghost, by ascending rank. Field f has components[f] values of types[f] per
- * entry. Types: integers of 32 and 64 bits, real and complex numbers of C and Fortran. op: MPI_SUM, MPI_PROD,
- * MPI_MIN, MPI_MAX or MPI_REPLACE. Errors: NUICE_ERR_NOT_APPLICABLE for other types and operations. */
+/** Collective. Binds a scatter, which sends the ghost values of num_fields arrays to the owners at once. The
+ * owner computes owned = op(owned, ghost) for every ghost, by ascending rank. Field f has components[f]
+ * values of type types[f] per entry. types: integers of 32 or 64 bits, or real or complex numbers, of C or
+ * Fortran. op: MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX or MPI_REPLACE. Errors: NUICE_ERR_NOT_APPLICABLE for other
+ * types and operations. */
 NUICE_API int nuice_halo_bind_scatter(nuice_halo* halo, int num_fields, const void* const ghosts[],
                                       void* const owned[], const int components[], const MPI_Datatype types[],
                                       MPI_Op op, nuice_exchange** exchange);
@@ -535,13 +547,13 @@ NUICE_API int nuice_halo_bind_scatter(nuice_halo* halo, int num_fields, const vo
 NUICE_API int nuice_halo_bind_scatter_f(nuice_halo* halo, int num_fields, const void* const ghosts[],
                                         void* const owned[], const int components[], const nuice_fint types[],
                                         nuice_fint op, nuice_exchange** exchange);
-/** Collective. Finds out whether all ranks may continue; for bindings of other languages, which check arrays
- * themselves. error: an error of this rank, or NULL. value: 0 or more, must be equal on all ranks. Errors:
- * NUICE_ERR_INVALID_ARGUMENT with the text of a rank that has an error; NUICE_ERR_MISMATCH if values differ.
- * The halo stays usable. */
+/** Collective. Checks that no rank has found an error and that all ranks pass the same value. This function
+ * is for bindings of other languages, which check arrays themselves. value: a number, at least 0. error: the
+ * error that this rank has found, or NULL. Errors: NUICE_ERR_INVALID_ARGUMENT with the text of a rank that
+ * has found an error; NUICE_ERR_MISMATCH if values differ. The halo stays usable. */
 NUICE_API int nuice_halo_agree(nuice_halo* halo, int64_t value, const char* error);
-/** Reports an error of this rank, as nuice_plan_refuse() does for a plan. This rank calls it while the other
- * ranks call nuice_halo_bind_*(). */
+/** Makes nuice_halo_bind_*() of the other ranks fail, as nuice_plan_refuse() does for plans. A rank that has
+ * found an error calls this function while the other ranks call nuice_halo_bind_*(). */
 NUICE_API int nuice_halo_refuse(nuice_halo* halo, const char* error);
 /** Collective. Frees the halo and sets *halo to NULL; does nothing for NULL. Bound exchanges stay usable. */
 NUICE_API int nuice_halo_free(nuice_halo** halo);
@@ -549,9 +561,10 @@ NUICE_API int nuice_halo_free(nuice_halo** halo);
 
 /* ---- The planner, without MPI. Not collective ---------------------------------------------------------- */
 
-/** Makes a matrix. Message j goes from src[j] to dst[j] and has bytes[j] bytes, for num_messages messages.
- * Entries of 0 bytes and entries from a rank to itself become no messages. Errors: NUICE_ERR_INVALID_ARGUMENT
- * for an invalid rank, a negative size, or a pair of ranks given twice; NUICE_ERR_LIMIT. */
+/** Makes a matrix from num_messages entries. Entry j is a message of bytes[j] bytes from src[j] to dst[j].
+ * Entries of 0 bytes and entries from a rank to itself do not count as messages. Errors:
+ * NUICE_ERR_INVALID_ARGUMENT for an invalid rank, a negative size, or a pair of ranks given twice;
+ * NUICE_ERR_LIMIT for too many ranks or bytes. */
 NUICE_API int nuice_matrix_create(int num_ranks, int64_t num_messages, const int src[], const int dst[],
                                   const int64_t bytes[], nuice_matrix** matrix);
 /** Reads a Matrix Market file (docs/reference/formats.md). Errors: NUICE_ERR_IO, NUICE_ERR_PARSE,
@@ -568,7 +581,7 @@ NUICE_API int nuice_matrix_messages(const nuice_matrix* matrix, int src[], int d
 NUICE_API int nuice_matrix_free(nuice_matrix** matrix);
 
 /** Makes and checks a schedule. options: "scheduler=NAME seed=N phase_cost=BYTES prefer_pairs=BOOL
- * topology=SPEC"; NULL or "": the scheduler rs_n. Errors: NUICE_ERR_PARSE, NUICE_ERR_INVALID_ARGUMENT,
+ * topology=SPEC"; NULL or "" means the scheduler rs_n. Errors: NUICE_ERR_PARSE, NUICE_ERR_INVALID_ARGUMENT,
  * NUICE_ERR_NOT_APPLICABLE, NUICE_ERR_LIMIT. */
 NUICE_API int nuice_schedule_create(const nuice_matrix* matrix, const char* options,
                                     nuice_schedule** schedule);
@@ -584,16 +597,16 @@ NUICE_API int nuice_schedule_save(const nuice_schedule* schedule, const nuice_ma
 NUICE_API int nuice_schedule_check(const nuice_schedule* schedule, const nuice_matrix* matrix);
 /** Gets the number of phases, and the number of pieces in all transfers. */
 NUICE_API int nuice_schedule_size(const nuice_schedule* schedule, int64_t* num_phases, int64_t* num_pieces);
-/** Gets all pieces, by ascending phase. Piece p travels in phase[p] from src[p] to dst[p]. It is bytes
- * offset[p] .. offset[p] + bytes[p] - 1 of the message from message_src[p] to message_dst[p]. Each argument
- * is an array of num_pieces entries, or NULL. */
+/** Gets all pieces, by ascending phase. Piece p travels in phase[p] from src[p] to dst[p]. It consists of
+ * bytes offset[p] .. offset[p] + bytes[p] - 1 of the message from message_src[p] to message_dst[p]. Each
+ * argument is an array of num_pieces entries, or NULL. */
 NUICE_API int nuice_schedule_pieces(const nuice_schedule* schedule, int64_t phase[], int src[], int dst[],
                                     int message_src[], int message_dst[], int64_t offset[], int64_t bytes[]);
 /** Frees the schedule and sets *schedule to NULL; does nothing for NULL. */
 NUICE_API int nuice_schedule_free(nuice_schedule** schedule);
 
 /** Finds out which scheduler and executor suit a matrix. options: "machine=NAME_OR_FILE reuse=N seed=N"; NULL
- * or "": the machine ethernet-10g. Errors: NUICE_ERR_PARSE, NUICE_ERR_IO, NUICE_ERR_INVALID_ARGUMENT,
+ * or "" means the machine ethernet-10g. Errors: NUICE_ERR_PARSE, NUICE_ERR_IO, NUICE_ERR_INVALID_ARGUMENT,
  * NUICE_ERR_MISMATCH, NUICE_ERR_NOT_APPLICABLE. */
 NUICE_API int nuice_advice_create(const nuice_matrix* matrix, const char* options, nuice_advice** advice);
 /** Gets a string by name: scheduler, executor, sentence (the reason), text (a readable table), json
@@ -604,17 +617,18 @@ NUICE_API int nuice_advice_free(nuice_advice** advice);
 
 /* ---- Names. Not collective ----------------------------------------------------------------------------- */
 
-/** Returns the version, such as "0.3.0". Never NULL. */
+/** Returns the version, such as "0.3.0". Never returns NULL. */
 NUICE_API const char* nuice_version(void);
-/** Returns the MPI that this library was built with, which must be the MPI of the program: "openmpi",
- * "mpich", "mpi_abi" (the ABI of MPI 5), or "" for a library without MPI. Never NULL. */
+/** Returns the name of the MPI for which this library was built: "openmpi", "mpich", "mpi_abi" (the ABI of
+ * MPI 5), or "" for a library without MPI. The program must use the same MPI. Never returns NULL. */
 NUICE_API const char* nuice_mpi_name(void);
-/** Returns the name of a status: "invalid_argument" for NUICE_ERR_INVALID_ARGUMENT; "unknown" for a number
- * that is not a status. Never NULL. */
+/** Returns the name of a status, such as "invalid_argument" for NUICE_ERR_INVALID_ARGUMENT; "unknown" for a
+ * number that is not a status. Never returns NULL. */
 NUICE_API const char* nuice_status_name(int status);
-/** Gets entry `index` of a registry ("schedulers", "executors", or, with MPI, "options" of plans): its name
- * and a one-line summary. After the last entry both are NULL. The strings must not be freed. Errors:
- * NUICE_ERR_INVALID_ARGUMENT for an unknown registry or a negative index. */
+/** Gets the name and the one-line summary of entry `index` of a registry. table: "schedulers", "executors"
+ * or, if the library has MPI, "options" (of plans). If index is beyond the last entry, both strings become
+ * NULL. The strings must not be freed. Errors: NUICE_ERR_INVALID_ARGUMENT for an unknown registry or a
+ * negative index. */
 NUICE_API int nuice_table_row(const char* table, int64_t index, const char** name, const char** summary);
 
 #ifdef __cplusplus

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NUICE for programs in C++17: the C API (nuice/nuice.h), with handles that free themselves and with
-// exceptions.
-// nuice/mpi.hpp, for C++20, has more functions.
+// NUICE for programs in C++17. It is the C API (nuice/nuice.h) with exceptions, and with handles that free
+// themselves. nuice/mpi.hpp, for C++20, has more functions.
 //
 //   auto x = nuice17::alltoallv_init(s, sc, sd, MPI_DOUBLE, r, rc, rd, MPI_DOUBLE, comm);
 //   for (int i = 0; i < steps; ++i) x.start(), x.wait();
 //
-// Link libnuice (CMake: nuice::c). Functions and their errors are as for the C functions with the same
-// names.
+// Link libnuice (CMake: nuice::c). The functions and their errors are those of the C functions with the
+// same names.
 #pragma once
 
 #include <cstdint>

@@ -66,10 +66,10 @@ void register_advise(nb::module_& module) {
       .def_ro("candidates", &Advice::candidates, nb::rv_policy::reference_internal,
               "All candidates, the choice first.")
       .def_prop_ro("choice", &Advice::choice, nb::rv_policy::reference_internal)
-      .def_prop_ro(
-          "num_contenders", &Advice::num_contenders,
-          "How many candidates at the front have an uncertainty range that overlaps the range of the "
-          "choice, including the choice.")
+      .def_prop_ro("num_contenders", &Advice::num_contenders,
+                   "The number of candidates at the front of the list that may be the fastest: the chosen "
+                   "candidate, and\n"
+                   "candidates whose uncertainty range overlaps its range.")
       .def_prop_ro("decided_by", [](const Advice& a) { return prediction_name(a.decided_by); })
       .def_ro("deciding_s", &Advice::deciding_s, "The time of the decision, estimated from counted work.")
       .def_ro("budget_s", &Advice::budget_s)

@@ -37,7 +37,8 @@ void register_report(nb::module_& module) {
       .def_ro("seconds", &ScaleRun::seconds, "The time of all ranks in this process.")
       .def_ro("verified", &ScaleRun::verified, "Whether the distributed check found no fault.")
       .def_ro("violation", &ScaleRun::violation, "The first fault; empty if there is none.");
-  nb::class_<ScaleReport>(module, "ScaleReport", "A plan of ranks that know only their own messages.")
+  nb::class_<ScaleReport>(module, "ScaleReport",
+                          "The result of planning by ranks that know only their own messages.")
       .def_ro("num_ranks", &ScaleReport::num_ranks)
       .def_ro("num_messages", &ScaleReport::num_messages)
       .def_ro("max_degree", &ScaleReport::max_degree)
@@ -58,11 +59,12 @@ void register_at_scale(nb::module_& module) {
   module.def(
       "plan_at_scale", &plan, nb::arg("num_ranks"), nb::arg("degree"), nb::arg("pattern"), nb::arg("sizes"),
       nb::arg("seed"), nb::arg("changed"), nb::arg("progress"),
-      "Plans with all ranks in this process. Calls progress(step, finished share) from time to time. Raises\n"
-      "nuice.Error for unknown names and degrees that a pattern does not have.");
-  module.def("modelled_planning_s", &modelled_planning_s, nb::arg("report"), nb::arg("run"),
-             nb::arg("machine"),
-             "Returns the seconds that a machine would take for the rounds of a run, according to a model.");
+      "Makes a plan with all ranks in this process. Calls progress(step, finished share) from time to time.\n"
+      "Raises nuice.Error for unknown names, and for degrees that are impossible for the pattern.");
+  module.def(
+      "modelled_planning_s", &modelled_planning_s, nb::arg("report"), nb::arg("run"), nb::arg("machine"),
+      "Returns the time, in seconds, that a machine would take for the rounds of a run, according to a\n"
+      "model.");
 }
 
 }  // namespace nuice::python

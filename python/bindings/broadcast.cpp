@@ -63,19 +63,20 @@ void register_broadcast(nb::module_& module) {
           nb::is_operator());
   module.def("broadcasters", &all_broadcasters, nb::rv_policy::reference,
              "Returns all entries, in a fixed order.");
-  module.def("make_broadcast", &make, nb::arg("name"), nb::arg("num_ranks"), nb::arg("root") = 0,
-             nb::arg("group") = nb::none(),
-             "Makes a broadcast from root to all ranks, or to the group. Raises nuice.Error for an unknown\n"
-             "name, a root or member that is not a rank, or a member given twice.");
+  module.def(
+      "make_broadcast", &make, nb::arg("name"), nb::arg("num_ranks"), nb::arg("root") = 0,
+      nb::arg("group") = nb::none(),
+      "Makes a broadcast from root to all ranks or, if `group` is given, to the ranks of the group. Raises\n"
+      "nuice.Error for an unknown name, a root or member that is not a rank, or a member given twice.");
   module.def(
       "check_broadcast",
       [](const BroadcastSchedule& schedule, const std::vector<Rank>& group) {
         return check_broadcast(schedule, group);
       },
       nb::arg("schedule"), nb::arg("group"),
-      "Returns one sentence on the first fault, or None. Every rank of the group must get the message "
-      "exactly\n"
-      "once, from a rank that had it before, and no rank may send or receive twice in a step.");
+      "Returns one sentence on the first fault, or None if the broadcast is correct. It is correct if every\n"
+      "rank of the group gets the message exactly once, from a rank that had it before, and no rank sends\n"
+      "or receives twice in a step.");
 }
 
 }  // namespace nuice::python

@@ -31,7 +31,7 @@ std::vector<std::string> guarantee_list(unsigned flags) {
 namespace {
 
 void register_bounds(nb::module_& module) {
-  nb::class_<Busiest>(module, "Busiest", "The rank and direction in which a bound is reached.")
+  nb::class_<Busiest>(module, "Busiest", "A rank and a direction that reach a bound.")
       .def_ro("rank", &Busiest::rank, "The rank; NO_RANK for a matrix without messages.")
       .def_prop_ro(
           "direction", [](const Busiest& b) { return b.direction == Direction::send ? "send" : "receive"; },
@@ -46,10 +46,10 @@ void register_bounds(nb::module_& module) {
       .def_ro("total_bytes", &Bounds::total_bytes);
   module.def("lower_bounds", &lower_bounds, nb::arg("matrix"), without_gil(),
              "Returns lower bounds on phases and phase_bytes.");
-  module.def("whole_message_bytes", &whole_message_bytes, nb::arg("matrix"), without_gil(),
-             "Returns a lower bound on the phase_bytes of schedules that split no message: the sum over k of "
-             "the largest\n"
-             "k-th-largest message of any rank.");
+  module.def(
+      "whole_message_bytes", &whole_message_bytes, nb::arg("matrix"), without_gil(),
+      "Returns a lower bound on the phase_bytes of schedules that split no message. For every k, take the\n"
+      "maximum, over all ranks, of the k-th-largest message of a rank; the bound is the sum over k.");
 }
 
 void register_violation(nb::module_& module) {

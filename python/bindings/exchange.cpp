@@ -34,10 +34,9 @@ void exchange(const std::vector<PhaseTable>& tables, const std::vector<std::vect
 }  // namespace
 
 void register_exchange(nb::module_& module) {
-  module.def(
-      "exchange_serially", &exchange, nb::arg("tables"), nb::arg("send"), nb::arg("receive"),
-      "Carries out the phases one after the other. send[r][i] (uint8) belongs to tables[r].destinations[i],\n"
-      "receive[r][i] to tables[r].sources[i] and is written.");
+  module.def("exchange_serially", &exchange, nb::arg("tables"), nb::arg("send"), nb::arg("receive"),
+             "Carries out the phases one after the other. send[r][i] (uint8) is the message of rank r to\n"
+             "tables[r].destinations[i]. The message from tables[r].sources[i] is written to receive[r][i].");
 }
 
 }  // namespace nuice::python

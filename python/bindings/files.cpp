@@ -14,7 +14,7 @@ using Path = std::filesystem::path;
 
 void register_record(nb::module_& module) {
   nb::class_<ScheduleRecord>(module, "ScheduleRecord",
-                             "A schedule with the facts that a reader of its file needs.")
+                             "A schedule, together with the other contents of its file.")
       .def(
           "__init__",
           [](ScheduleRecord* self, const CommMatrix& matrix, Schedule schedule, std::string scheduler,
@@ -53,7 +53,7 @@ void register_files(nb::module_& module) {
       "load_schedule",
       [](const Path& path, const CommMatrix& matrix) { return load_schedule(path.string(), matrix); },
       nb::arg("path"), nb::arg("matrix"), without_gil(),
-      "Reads a schedule of this matrix. Raises nuice.Error if the schedule is for another matrix.");
+      "Reads a schedule for this matrix. Raises nuice.Error if the schedule is for another matrix.");
   module.def(
       "save_schedule",
       [](const Path& path, const ScheduleRecord& record, const CommMatrix& matrix) {

@@ -101,14 +101,14 @@ Machine replace(const Machine& machine, const nb::kwargs& fields) {
 }
 
 void register_machine_class(nb::module_& module) {
-  nb::class_<Machine> machine(module, "Machine",
-                              "A network and the costs of sending on it (docs/reference/machines.md).");
+  nb::class_<Machine> machine(
+      module, "Machine", "A network, and the costs of sending messages on it (docs/reference/machines.md).");
   machine.def_ro("name", &Machine::name)
       .def_ro("summary", &Machine::summary)
       .def_prop_ro("topology", [](const Machine& m) { return m.topology->name(); })
       .def_ro("grows", &Machine::grows, "Whether grown() can enlarge the network.")
       .def("grown", &grown, nb::arg("ranks"), nb::arg("ranks_per_host") = 1,
-           "Returns the machine for `ranks` ranks, with a larger network if it grows.")
+           "Returns the machine for `ranks` ranks. If the machine can grow, its network is enlarged.")
       .def_prop_ro("num_ranks", [](const Machine& m) { return m.topology->num_ranks(); })
       .def_prop_ro("duplex", [](const Machine& m) { return duplex_name(m.duplex); })
       .def_prop_ro("switching", [](const Machine& m) { return switching_name(m.switching); })
@@ -123,25 +123,28 @@ void register_machine_class(nb::module_& module) {
 void register_machines(nb::module_& module) {
   register_machine_class(module);
   module.def("concatenation_s", &concatenation_s, nb::arg("machine"), nb::arg("ranks"),
-             "Returns the seconds until every rank has the whole matrix of words (004 s.3).");
-  module.def("discovery_s", &discovery_s, nb::arg("machine"), nb::arg("ranks"), nb::arg("degree"),
-             "Returns the seconds until every rank knows its senders, with `degree` messages per rank (004 "
-             "fig. 1).");
-  module.def("control_broadcast_s", &control_broadcast_s, nb::arg("machine"), nb::arg("num_bytes"),
-             "Returns the seconds of a broadcast by the control network; 0 if there is no control network.");
+             "Returns the time, in seconds, until every rank has the whole matrix of words (004 s.3).");
   module.def(
-      "calibrated_machine_path", &calibrated_machine_path, nb::arg("one_host"),
-      "Returns the path of the file of `nuice-calibrate --save`; empty if there is no home directory.");
+      "discovery_s", &discovery_s, nb::arg("machine"), nb::arg("ranks"), nb::arg("degree"),
+      "Returns the time, in seconds, until every rank knows its senders, if every rank sends `degree`\n"
+      "messages (004 fig. 1).");
+  module.def("control_broadcast_s", &control_broadcast_s, nb::arg("machine"), nb::arg("num_bytes"),
+             "Returns the time, in seconds, of a broadcast by the control network; 0 if there is no control\n"
+             "network.");
+  module.def("calibrated_machine_path", &calibrated_machine_path, nb::arg("one_host"),
+             "Returns the path of the file that `nuice-calibrate --save` writes; empty if there is no home\n"
+             "directory.");
   module.def(
       "find_machine", [](std::string_view name) { return find_machine(name); }, nb::arg("name"),
-      "Returns the shipped machine of that name, or the machine of the file NAME.toml.");
+      "Returns the shipped machine with this name or, if the name is that of a file NAME.toml, the machine\n"
+      "in this file.");
   module.def(
       "find_machine",
       [](std::string_view name, Rank ranks, Rank ranks_per_host) {
         return find_machine(name, ranks, ranks_per_host);
       },
       nb::arg("name"), nb::arg("ranks"), nb::arg("ranks_per_host") = 1,
-      "Returns the machine for `ranks` ranks, grown if possible (Machine.grown).");
+      "Returns the machine for `ranks` ranks; if it can grow, its network is enlarged (Machine.grown).");
   module.def(
       "load_machine", [](const std::filesystem::path& path) { return load_machine(path.string()); },
       nb::arg("path"), "Reads a machine from a file. Raises nuice.Error with \"path:line: fault\".");
@@ -186,7 +189,7 @@ void register_results(nb::module_& module) {
       .def_ro("sent_bytes", &RankTimes::sent_bytes)
       .def_ro("received_bytes", &RankTimes::received_bytes);
   nb::class_<Simulation>(module, "Simulation",
-                         "How long a schedule takes on a machine, and what the time is spent on.")
+                         "The time that a schedule takes on a machine, and how the time is spent.")
       .def_ro("seconds", &Simulation::seconds)
       .def_ro("ranks", &Simulation::ranks, "RankTimes by rank.")
       .def_ro("transfers", &Simulation::transfers)
@@ -198,9 +201,12 @@ void register_results(nb::module_& module) {
       .def_prop_ro(
           "delivered", [](const Simulation& run) { return to_numpy(run.delivered); }, nb::rv_policy::move,
           "Bytes delivered, by message.")
-      .def("interval_times", &interval_times, "Timeline: begin and end in seconds, by interval.")
-      .def("interval_table", &interval_table,
-           "Timeline: rank, activity (index into ACTIVITIES), peer, bytes, phase, by interval.");
+      .def("interval_times", &interval_times,
+           "Returns the begin and the end, in seconds, of each interval of the timeline.")
+      .def(
+          "interval_table", &interval_table,
+          "Returns rank, activity (an index into ACTIVITIES), peer, bytes and phase of each interval of the\n"
+          "timeline.");
 }
 
 std::vector<const Executor*> all_executors() {
@@ -227,8 +233,10 @@ void register_executors(nb::module_& module) {
               "The word that replaces the scheduler's name if it needs no schedule.")
       .def("__repr__", [](const Executor& e) { return "<Executor " + std::string(e.name) + ">"; });
   module.def("executors", &all_executors, nb::rv_policy::reference, "Returns all entries, in a fixed order.");
-  module.def("find_executor", &find_executor, nb::arg("name"), nb::rv_policy::reference,
-             "Returns the entry with that name. Raises nuice.Error, which lists the known names.");
+  module.def(
+      "find_executor", &find_executor, nb::arg("name"), nb::rv_policy::reference,
+      "Returns the entry with that name. Raises nuice.Error for an unknown name; the text lists the known\n"
+      "names.");
 }
 
 }  // namespace
@@ -259,10 +267,12 @@ void register_machine(nb::module_& module) {
       },
       nb::arg("matrix"), nb::arg("machine"), nb::arg("seed") = 0, nb::arg("retry_delay_s") = nb::none(),
       nb::arg("timeline") = false, "Runs the handshaking DRS_N (004 fig. 5), which needs no schedule.");
-  module.def("port_bound_s", &port_bound_s, nb::arg("matrix"), nb::arg("machine"),
-             "Returns a lower bound on the time of any execution, from the busiest port.");
-  module.def("link_bound_s", &link_bound_s, nb::arg("matrix"), nb::arg("machine"),
-             "Returns a lower bound on the time of direct schedules, from the busiest link.");
+  module.def(
+      "port_bound_s", &port_bound_s, nb::arg("matrix"), nb::arg("machine"),
+      "Returns a lower bound, in seconds, on the time of any execution, computed from the busiest port.");
+  module.def(
+      "link_bound_s", &link_bound_s, nb::arg("matrix"), nb::arg("machine"),
+      "Returns a lower bound, in seconds, on the time of direct schedules, computed from the busiest link.");
 }
 
 }  // namespace nuice::python

@@ -114,17 +114,18 @@ std::string repr(const CommMatrix& matrix) {
 void register_matrix(nb::module_& module) {
   nb::class_<CommMatrix>(
       module, "CommMatrix",
-      "The number of bytes from each rank to each other rank: COM(src, dst) = bytes. Immutable.\n\n"
-      "The id of a message is its index in the order (src, dst). Entries of zero bytes are dropped.\n"
-      "Bytes that a rank sends to itself are in self_bytes and are not messages.")
+      "The number of bytes from each rank to each other rank: COM(src, dst) = bytes. A CommMatrix is\n"
+      "immutable. The id of a message is its position in the order (src, dst). Entries of zero bytes are\n"
+      "dropped. Entries from a rank to itself are not messages; self_bytes has their bytes.")
       .def_static(
           "from_messages", &from_triples, nb::arg("num_ranks"), nb::arg("messages"),
-          "Builds the matrix from (src, dst, bytes) in any order. Raises nuice.Error, which names the pair, "
-          "for a\n"
-          "rank outside 0..num_ranks-1, a negative size, a pair given twice, or sums above MAX_BYTES.")
+          "Builds the matrix from entries (src, dst, bytes), in any order. Raises nuice.Error for a rank\n"
+          "outside 0..num_ranks-1, a negative size, a pair of ranks given twice, or sums above MAX_BYTES; "
+          "the\n"
+          "text names the pair.")
       .def_static("from_arrays", &from_arrays, nb::arg("num_ranks"), nb::arg("src").noconvert(),
                   nb::arg("dst").noconvert(), nb::arg("bytes").noconvert(),
-                  "Builds the matrix as from_messages, from three int64 arrays of equal length.")
+                  "Builds the matrix like from_messages(), but from three int64 arrays of equal length.")
       .def_prop_ro("num_ranks", &CommMatrix::num_ranks)
       .def_prop_ro("num_messages", &CommMatrix::num_messages,
                    "The number of messages between different ranks.")

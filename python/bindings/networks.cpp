@@ -61,11 +61,13 @@ void register_topology(nb::module_& module) {
       .def("route", &route, nb::arg("src"), nb::arg("dst"),
            "Returns the ids of the links that a transfer crosses, in order. A rank's own port is not a link.")
       .def("num_paths", &Topology::num_paths, nb::arg("src"), nb::arg("dst"),
-           "Returns the number of paths from which path_coloring, or random or adaptive routing, chooses.")
+           "Returns the number of paths from src to dst among which path_coloring, random routing and "
+           "adaptive\n"
+           "routing choose.")
       .def("path", &path, nb::arg("src"), nb::arg("dst"), nb::arg("number"),
            "Returns the ids of the links of path `number`.")
       .def("vertex_name", &Topology::vertex_name, nb::arg("vertex"),
-           "Returns \"rank 5\", \"switch 2\", or the name that a file gives.")
+           "Returns a name of the vertex: \"rank 5\", \"switch 2\", or the name in the network file.")
       .def("__repr__", [](const Topology& t) { return "<Topology " + t.name() + ">"; });
   nb::class_<TopologyKind>(module, "TopologyKind", "A registry entry: a kind of network.")
       .def_ro("name", &TopologyKind::name)

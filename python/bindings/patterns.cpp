@@ -14,10 +14,8 @@ void register_patterns(nb::module_& module) {
       },
       nb::arg("num_ranks"), nb::arg("degree"), nb::arg("unit_bytes") = 1024, nb::arg("max_units") = 1,
       nb::arg("seed") = 0, without_gil(),
-      "Makes a matrix in which every rank sends `degree` messages and receives `degree`, none to itself "
-      "(003\n"
-      "fig. 7). Sizes are "
-      "unit_bytes times a whole number drawn from 1..max_units.");
+      "Makes a matrix in which every rank sends `degree` messages and receives `degree` messages, none to\n"
+      "itself (003 fig. 7). A size is unit_bytes times a whole number that is drawn from 1..max_units.");
   module.def(
       "random_density",
       [](Rank num_ranks, double density, Bytes unit_bytes, Bytes max_units, std::uint64_t seed) {

@@ -28,8 +28,8 @@ void register_phase_table(nb::module_& module) {
       .def(nb::self == nb::self);
   nb::class_<PhaseEntry>(
       module, "PhaseEntry",
-      "One line of a phase table. Offsets count from the start of the buffer for the partner.\n"
-      "A partner of NO_RANK means that nothing is sent or received.")
+      "An entry of a phase table. Offsets count from the start of the buffer for the partner. If\n"
+      "send_partner or recv_partner is NO_RANK, nothing is sent or received.")
       .def_ro("phase", &PhaseEntry::phase)
       .def_ro("send_partner", &PhaseEntry::send_partner)
       .def_ro("send_bytes", &PhaseEntry::send_bytes)
@@ -74,9 +74,8 @@ void register_phase_table(nb::module_& module) {
         return slice(matrix, schedule, rank);
       },
       nb::arg("matrix"), nb::arg("schedule"), nb::arg("rank"), without_gil(),
-      "Returns the phase table of one rank. Raises nuice.Error if the schedule returns bytes to their "
-      "source,\n"
-      "or forwards them from their destination.");
+      "Returns the phase table of one rank. Raises nuice.Error if the schedule sends bytes back to their\n"
+      "source, or forwards bytes from their destination.");
   module.def("slice_all", &slice_all, nb::arg("matrix"), nb::arg("schedule"), without_gil(),
              "Returns the phase tables of all ranks, in one pass.");
 }

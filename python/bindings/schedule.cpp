@@ -91,12 +91,13 @@ void register_schedule(nb::module_& module) {
       .def_ro("path", &OwnedTransfer::path, "The number of the path; -1: the network's own route.")
       .def_prop_ro("bytes", &OwnedTransfer::bytes, "The sum over the pieces.")
       .def(nb::self == nb::self);
-  nb::class_<Schedule>(module, "Schedule",
-                       "A sequence of phases. The transfers of a phase may run at the same time. Immutable.")
+  nb::class_<Schedule>(
+      module, "Schedule",
+      "A sequence of phases. The transfers of a phase may run at the same time. A Schedule is immutable.")
       .def_static(
           "from_phases", &from_phases, nb::arg("num_ranks"), nb::arg("phases"),
-          "Makes a schedule from lists of Transfer, one per phase. Empty phases are left out. Nothing is\n"
-          "checked; use check().")
+          "Makes a schedule from one list of Transfer objects per phase. Empty phases are left out. The\n"
+          "schedule is not checked; call check().")
       .def_prop_ro("num_ranks", &Schedule::num_ranks)
       .def_prop_ro("num_phases", &Schedule::num_phases)
       .def_prop_ro("num_transfers", &Schedule::num_transfers)
@@ -104,7 +105,7 @@ void register_schedule(nb::module_& module) {
       .def_prop_ro("has_paths", &Schedule::has_paths, "Whether a transfer has a path.")
       .def("transfers", &transfers, nb::arg("phase"), "Returns the transfers of a phase, in order.")
       .def("transfer_table", &transfer_table,
-           "Returns an array with a row (phase, src, dst, bytes) per transfer.")
+           "Returns an array with one row (phase, src, dst, bytes) for each transfer.")
       .def(nb::self == nb::self)
       .def("__repr__", &repr);
   module.def("phase_bytes", &phase_bytes, nb::arg("schedule"), without_gil(),

@@ -68,21 +68,25 @@ void register_schedulers(nb::module_& module) {
       .def("__repr__", [](const Scheduler& s) { return "<Scheduler " + std::string(s.name) + ">"; });
   module.def("schedulers", &all_schedulers, nb::rv_policy::reference,
              "Returns all entries, in a fixed order.");
-  module.def("find_scheduler", &find_scheduler, nb::arg("name"), nb::rv_policy::reference,
-             "Returns the entry with that name. Raises nuice.Error, which lists the known names.");
+  module.def(
+      "find_scheduler", &find_scheduler, nb::arg("name"), nb::rv_policy::reference,
+      "Returns the entry with that name. Raises nuice.Error for an unknown name; the text lists the known\n"
+      "names.");
   module.def(
       "load_rows", [](const std::filesystem::path& path) { load_rows(path.string()); }, nb::arg("path"),
-      "Adds the schedulers and executors of a shared object (nuice/plan/rows.hpp) for as long as Python\n"
-      "runs. The object has all rights of this process, so load only objects that you trust. Raises "
-      "nuice.Error.");
+      "Adds the schedulers and executors of a shared object (nuice/plan/rows.hpp) until Python ends. The\n"
+      "object has all rights of this process, so load only objects that you trust. Raises nuice.Error if\n"
+      "the object cannot be loaded or an entry cannot be added.");
   module.def(
       "make_schedule", &make_timed, nb::arg("matrix"), nb::arg("scheduler"), nb::arg("seed") = 0,
       nb::arg("phase_cost_bytes") = default_phase_cost_bytes, nb::arg("topology").none() = nb::none(),
       nb::arg("prefer_pairs") = false, without_gil(),
-      "Returns a schedule and the seconds to make it. The same arguments give the same schedule everywhere.\n"
-      "phase_cost_bytes is the cost of a phase in addition to its largest transfer; kpbs uses it.\n"
-      "Schedulers that guarantee link_free need a topology; prefer_pairs asks rs_nl for exchanges in pairs.\n"
-      "Raises nuice.Error for an unknown scheduler or one that cannot handle the matrix.");
+      "Returns a schedule, and the time in seconds to make it. The same arguments give the same schedule on\n"
+      "every platform. phase_cost_bytes is the cost of a phase in addition to its largest transfer, as the\n"
+      "number of bytes that could be sent in this time; kpbs uses it. Schedulers that guarantee link_free\n"
+      "need a topology. If prefer_pairs is set, rs_nl puts messages in both directions between two ranks\n"
+      "into the same phase. Raises nuice.Error for an unknown scheduler, and if the scheduler cannot handle\n"
+      "the matrix.");
 }
 
 }  // namespace nuice::python

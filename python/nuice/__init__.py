@@ -8,7 +8,7 @@
 
 Matrices: CommMatrix, from_dense, from_scipy, load_matrix_market, random_regular, random_density. Plans: plan,
 compare, load_plan. Networks: make_topology, topology_kinds. Machines: find_machine, simulate, predict,
-simulate_packets. The adviser: advise. Their parts: schedulers, check, lower_bounds, link_bounds,
+simulate_packets. The adviser: advise. Parts of plans: schedulers, check, lower_bounds, link_bounds,
 slice_all. See docs/how-to/python.md.
 """
 

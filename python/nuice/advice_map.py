@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Maps of which candidate wins, by messages per rank and size (000 figs 16 and 17); break-even of 003 s.5.1.
+"""Maps of the fastest candidate by messages per rank and message size (000 figs 16 and 17), and the
+break-even of 003 s.5.1.
 
 Usage:
     regions = nuice.advice_map.region_map("cm5-32")
     regions.winner[2][3], regions.degrees[2], regions.sizes[3]
     nuice.advice_map.break_even("cm5-32", reuse=1)
 
-Matrices are as in 003 fig. 7: every rank sends `degree` messages of one size and receives as many.
+Matrices are as in 003 fig. 7: every rank sends `degree` messages and receives `degree` messages, all of the
+same size.
 """
 
 from __future__ import annotations
@@ -25,8 +27,8 @@ DEFAULT_SIZES = tuple(16 * 4**k for k in range(8))  # 16 B to 256 KiB
 
 @dataclass(frozen=True)
 class RegionMap:
-    """A map of winners. winner[i][j] is the candidate with the least S / R + C for degrees[i] and
-    sizes[j]; total_s[i][j] is this cost.
+    """A map of winners. winner[i][j] is the candidate with the lowest cost (planning time / reuse + exchange
+    time) for degrees[i] and sizes[j]; total_s[i][j] is this cost.
     """
 
     machine: str
@@ -60,7 +62,7 @@ def degrees_for(ranks: int) -> tuple[int, ...]:
 
 
 def paper_candidates(machine: Machine) -> list[str]:
-    """Returns the candidates of the maps in paper 000; RS_NL only if the machine has links."""
+    """Returns the candidates of the maps in paper 000. RS_NL is included only if the machine has links."""
     known = {name.split(":")[0] for name in _core.all_candidates(machine)}
     return [name for name in PAPER_CANDIDATES if name in known]
 
@@ -76,10 +78,10 @@ def region_map(
     predict_by: str = "simulation",
     seed: int = 0,
 ) -> RegionMap:
-    """Finds the fastest candidate of each cell. ranks: at most the ranks of the machine (None: 32).
-    candidates: None stands for the candidates of the papers.
+    """Finds the fastest candidate for each cell of the map. ranks: the number of ranks, at most that of the
+    machine (None: 32). candidates: None means the candidates of the papers.
 
-    Simulates every candidate for every degree and size. Raises nuice.Error as nuice.advise.
+    Every candidate is simulated for every degree and size. Raises the errors of nuice.advise().
     """
     target = _core.find_machine(machine) if isinstance(machine, str) else machine
     count = min(32, target.num_ranks) if ranks is None else ranks
@@ -114,8 +116,8 @@ def region_map(
 
 @dataclass(frozen=True)
 class BreakEven:
-    """The largest degree at which CGM costs no more than LP, for messages of equal size; 0 if there is
-    none.
+    """For messages of equal size: the largest degree at which CGM costs no more than LP; 0 if LP always costs
+    less.
     """
 
     bytes: int
@@ -125,8 +127,8 @@ class BreakEven:
 def break_even(
     machine: Machine | str, ranks: int = 32, sizes: Sequence[int] = DEFAULT_SIZES, *, reuse: int = 1
 ) -> list[BreakEven]:
-    """Finds the degree where CGM (RS_N) overtakes LP, for a schedule that is used `reuse` times (003
-    s.5.1). Exchanges are simulated; planning times are the adviser's estimates for the machine.
+    """Finds the largest degree at which CGM (RS_N) costs no more than LP, if a schedule is used `reuse` times
+    (003 s.5.1). Exchanges are simulated; planning times are the adviser's estimates for the machine.
     """
     target = _core.find_machine(machine) if isinstance(machine, str) else machine
 
@@ -146,8 +148,8 @@ def last_degree(ranks: int, holds: Callable[[int], bool]) -> int:
 
 
 def gain_of_cgm(machine: Machine, ranks: int, degree: int, size: int) -> tuple[float, float]:
-    """Returns the seconds that an exchange by CGM saves compared with LP, and the additional seconds of
-    planning.
+    """Returns the time in seconds that CGM saves per exchange, compared with LP, and the additional time that
+    CGM needs for planning.
     """
     matrix = _core.random_regular(ranks, degree, unit_bytes=size, seed=0)
     advice = advise(matrix, machine, 1, candidates=["lp", "cgm"], predict_by="simulation")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says which scheduler and executor suit a matrix, a machine and a number of uses, and why the others do not.
+"""Says which scheduler and executor suit a matrix, a machine and a number of uses, and why the others do not
+suit them.
 
 Usage:
     advice = nuice.advise(matrix, "ethernet-10g", reuse=1000)
@@ -27,15 +28,16 @@ def advise(
     predict_by: str | None = None,
     budget_s: float | None = None,
 ) -> Advice:
-    """Predicts planning and exchange time of every candidate. Chooses the candidate with the least time per
-    exchange: planning time / reuse + exchange time.
+    """Predicts the planning time and the exchange time of every candidate. Chooses the candidate with the
+    least total time per exchange, which is planning time / reuse + exchange time.
 
-    machine: an object, the name of a shipped machine, or a file NAME.toml; a machine that grows gets the size
-    of the matrix. candidates: "SCHEDULER:EXECUTOR" or "SCHEDULER"; by default all that the machine allows.
-    predict_by: "rule" or "simulation" for all candidates, at any cost. By default the decision may take half
-    as long as the planned exchanges, at least 0.1 ms and at most 3 s (or budget_s). This time is estimated
-    from counted work, so the same arguments give the same advice. Raises nuice.Error for unknown names, for a
-    machine with fewer ranks than the matrix, and if no candidate is applicable.
+    machine: a Machine, the name of a shipped machine, or a file NAME.toml. If the machine can grow, it gets
+    as many ranks as the matrix. candidates: strings "SCHEDULER:EXECUTOR" or "SCHEDULER"; by default all
+    candidates that the machine allows. predict_by: "rule" or "simulation"; all candidates are then predicted
+    in this way, at any cost. budget_s: the time that the decision may take; by default half the time of all
+    planned exchanges, but at least 0.1 ms and at most 3 s. This time is estimated from counted work, so the
+    same arguments give the same advice. Raises nuice.Error for unknown names, for a machine with fewer ranks
+    than the matrix, and if no candidate is applicable.
     """
     require_matrix(matrix)
     target = machine_for(machine, matrix)

@@ -6,8 +6,9 @@ Usage:
     owner = partition(mesh, 32, seed=0)
     matrix = halo_matrix(mesh, owner, 32, unit_bytes=1024)
 
-The papers use meshes of 2,800, 9,428 and 53,961 points (004 s.5, test set 3). Theirs are not available; these
-are 2-D, have about the same numbers of points, and are partitioned with METIS instead of a genetic algorithm.
+The papers use meshes of 2,800, 9,428 and 53,961 points (004 s.5, test set 3), which are not available. The
+meshes made here are two-dimensional, have about the same numbers of points, and are partitioned with METIS
+instead of a genetic algorithm.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Mesh:
     triangles: NDArray[np.int64]  # number of triangles x 3, indices of points
 
     def edges(self) -> NDArray[np.int64]:
-        """The pairs of adjacent points (u < v), each once, sorted."""
+        """The pairs (u, v) of adjacent points with u < v, sorted; each pair occurs once."""
         t = self.triangles
         ends = np.sort(np.concatenate([t[:, [0, 1]], t[:, [1, 2]], t[:, [2, 0]]]), axis=1)
         return np.unique(ends, axis=0)
@@ -50,8 +51,8 @@ class Mesh:
 def airfoil_mesh(num_points: int) -> Mesh:
     """Makes a mesh with about `num_points` points, the same in every call, by gmsh.
 
-    Triangles are small at the profile and grow with the distance from it. Several meshes are made until one
-    is within 2 % of the number; otherwise the closest is returned. Raises nuice.Error for a number outside
+    Triangles are small at the profile, and larger farther away. Meshes are made until one has within 2 % of
+    num_points points; if none has, the closest mesh is returned. Raises nuice.Error for a number outside
     100..5,000,000.
     """
     if not MIN_POINTS <= num_points <= MAX_POINTS:
@@ -67,7 +68,7 @@ def airfoil_mesh(num_points: int) -> Mesh:
 
 
 def partition(mesh: Mesh, num_parts: int, seed: int = 0) -> NDArray[np.int64]:
-    """Returns the part of each point. Parts have about equal size and few edges between them.
+    """Returns the number of the part of each point. Parts have about equal size, and few edges between them.
 
     METIS partitions the graph of adjacent points. Raises nuice.Error if a part would be empty.
     """
@@ -96,7 +97,8 @@ def halo_matrix(mesh: Mesh, owner: NDArray[np.int64], num_parts: int, unit_bytes
 def halo_of_edges(
     edges: NDArray[np.int64], owner: NDArray[np.int64], num_parts: int, unit_bytes: int
 ) -> CommMatrix:
-    """Computes halo_matrix() for any graph; edges[e] has the two ends of edge e, each edge once."""
+    """Returns the matrix of halo_matrix() for any graph. edges[e] has the two ends of edge e; each edge
+    occurs once."""
     point = edges.ravel()  # u, v, u, v, ...
     needed_by = owner[edges[:, ::-1].ravel()]  # part of v, of u, ...
     outside = owner[point] != needed_by
@@ -122,7 +124,7 @@ def _profile(x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _draw_domain(gmsh: Any) -> None:
-    """Draws a disc without the profile, and sets the wanted length of edges by the distance from the
+    """Draws a disc without the profile, and sets the length of edges according to the distance from the
     profile.
     """
     gmsh.model.add("airfoil")

@@ -7,8 +7,9 @@ Usage:
         save_picture(out.temporary("a.png"))
     # now both files exist; after an exception neither does, and files that existed before are unchanged
 
-A file that is replaced keeps its mode and owner. A symbolic link stays, and its target is replaced. Devices,
-pipes and descriptors of this process (/dev/null, a FIFO, /dev/stdout) are written to and never replaced.
+If a file is replaced, the new file has the mode and owner of the old one. A symbolic link stays, and its
+target is replaced. Devices, pipes and descriptors of this process (/dev/null, a FIFO, /dev/stdout) are
+written to and never replaced.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from .errors import Error
 WRITING_FAILED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # errors for which Python names no file
 PICTURE_ENDINGS = (".png", ".pdf", ".svg")
 
-# May lead to a regular file that the calling program has open, and would lose if the file were replaced.
+# These paths may lead to a regular file that the calling program has open. If it were replaced, the program
+# would lose it.
 _DESCRIPTORS = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
 _DESCRIPTOR = re.compile(r"(?:/dev/fd|/proc/self/fd)/(\d+)")
 
@@ -48,7 +50,8 @@ class OutputFiles:
         self._pending: list[_Pending] = []
 
     def temporary(self, path: str | os.PathLike[str]) -> Path:
-        """Returns a new name with the same last part. Raises Error io if `path` cannot be written."""
+        """Returns a new path with the same file name. Raises Error with code "io" if `path` cannot be
+        written."""
         asked_for = os.fspath(path)
         try:
             final = None if _is_special(asked_for) else _target(asked_for)
@@ -63,7 +66,7 @@ class OutputFiles:
         return None if path is None else self.temporary(path)
 
     def picture(self, path: str | os.PathLike[str] | None) -> Path | None:
-        """Returns optional(path). Raises Error unless the name has the ending of a picture."""
+        """Returns optional(path). Raises Error unless the name ends like the name of a picture."""
         if path is not None and Path(path).suffix.lower() not in PICTURE_ENDINGS:
             raise Error(f"{path}: the name of a picture ends in {', '.join(PICTURE_ENDINGS)}")
         return self.optional(path)
@@ -111,8 +114,8 @@ class OutputFiles:
 
 
 def _is_special(path: str) -> bool:
-    """Returns whether `path` is written to instead of replaced (a device or pipe); False if no file
-    exists. Raises Error for a folder.
+    """Returns whether `path` is a device or pipe, which is written to instead of being replaced; False if no
+    file exists. Raises Error for a folder.
     """
     if (descriptor := _descriptor(path)) is not None:
         os.fstat(descriptor)  # raises if it is not open

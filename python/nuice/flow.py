@@ -36,8 +36,8 @@ def counter_clockwise(mesh: Mesh) -> NDArray[np.int64]:
 
 
 def boundary_edges(mesh: Mesh) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Returns the edges with one triangle, as pairs of points, and which of them lie on the profile; the
-    other edges lie on the far boundary.
+    """Returns the edges that belong to only one triangle, as pairs of points, and which of these edges lie on
+    the profile; the others lie on the far boundary.
     """
     t = mesh.triangles
     ends = np.sort(np.concatenate([t[:, [0, 1]], t[:, [1, 2]], t[:, [2, 0]]]), axis=1)
@@ -64,7 +64,8 @@ def stiffness_matrix(mesh: Mesh) -> Any:
     """Returns the Laplace operator in linear finite elements, a symmetric, positive definite scipy.sparse
     matrix.
 
-    Values are zero on the far boundary, so its points are left out; the other points keep their order.
+    Values are zero on the far boundary, so the matrix has no rows for its points. The other points keep their
+    order.
     """
     from scipy import sparse
 
@@ -91,7 +92,7 @@ class Flow:
 
 
 def load_flow(path: str | os.PathLike[str]) -> Flow:
-    """Reads a file of nuice-euler --vtk. Raises nuice.Error for another file."""
+    """Reads a file that nuice-euler --vtk wrote. Raises nuice.Error for another file."""
     try:
         words = Path(path).read_text(encoding="ascii").split()
     except (OSError, UnicodeDecodeError) as error:

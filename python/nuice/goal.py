@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes schedules in GOAL, the language of LogGOPSim (Hoefler, Schneider and Lumsdaine, HPDC 2010) and of
-simulators that read it (ATLAHS, htsim), so that other simulators can judge them.
+"""Writes schedules in GOAL, so that other simulators can run them. GOAL is the language of LogGOPSim
+(Hoefler, Schneider and Lumsdaine, HPDC 2010), and ATLAHS and htsim read it too.
 
     text = goal_text(schedule, matrix.num_ranks, "phased")
 """
@@ -18,9 +18,9 @@ PACES = ("at_once", "phases")
 def goal_text(schedule: _core.Schedule, num_ranks: int, executor: str = "phased") -> str:
     """Returns the sends and receives of every rank, with a tag for each phase.
 
-    With executors that wait for phases, an operation requires the operations of the rank's previous busy
-    phase. With executors that do not wait, it requires no other operation. GOAL cannot express other
-    executors: Error not_applicable. O(transfers).
+    If the executor waits for phases, an operation requires the operations of the rank's previous busy phase.
+    If the executor does not wait, no operation requires another. GOAL cannot express other executors; for
+    these, raises nuice.Error with code "not_applicable". O(transfers).
     """
     pace = _core.find_executor(executor).pace
     if pace not in PACES:

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Patterns of real problems: halos of meshes that are generated and partitioned here. Only the number of
-points comes from the papers.
+"""Patterns of real problems: the halos of meshes that this module generates and partitions. Only the numbers
+of points come from the papers.
 
-The Euler solvers of 000, 001 and 004 ran on unstructured meshes in three dimensions, which are not available
-(001 cites the meshes of Mavriplis; 2,800, 9,428 and 53,961 points are the sizes of his wings). The mesh made
-here is the Delaunay triangulation of random points in a cube. Parts are made by recursive coordinate
-bisection, as was usual in 1992. A point has five unknowns; in single precision these are 20 bytes, which
-agrees with the printed mean sizes of messages.
+The Euler solvers of 000, 001 and 004 ran on unstructured meshes in three dimensions, which are not available.
+(001 cites the meshes of Mavriplis; his wings have 2,800, 9,428 and 53,961 points.) The mesh made here is the
+Delaunay triangulation of random points in a cube. Parts are made by recursive coordinate bisection, as was
+usual in 1992. A point has five unknowns, which take 20 bytes in single precision; this agrees with the mean
+message sizes in the papers.
 
 The conjugate gradient problem is assumed to be the seven-point Laplacian on 32 x 32 x 16 points in single
-precision, cut into boxes. Among the grids of 16K points in 32 equal boxes this grid is closest to the printed
-density and mean size.
+precision, cut into boxes. Of all grids of 16K points in 32 equal boxes, this grid is closest to the density
+and the mean message size in the papers.
 
-Parts are assigned to nodes at random. In 001 table 12, PS and BS are equally fast on the Euler meshes. This
-is the case only if parts are not numbered along the cuts, because PS pairs i with i xor k.
+Parts are assigned to nodes at random. The reason: in 001 table 12, PS and BS are equally fast on the Euler
+meshes. If parts were numbered along the cuts, PS would differ from BS, because PS pairs i with i xor k.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def conjugate_gradients(
     boxes: tuple[int, int, int] = CG_BOXES,
     unit_bytes: int = CG_BYTES,
 ) -> CommMatrix:
-    """Returns the ghosts of a product with the seven-point Laplacian on a grid cut into boxes, one box per
-    rank.
+    """Returns the matrix of the ghost exchange in a product with the seven-point Laplacian, on a grid that is
+    cut into boxes, one box per rank.
     """
     ranks = int(np.prod(boxes))
     number = np.arange(np.prod(grid)).reshape(grid)

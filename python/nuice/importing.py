@@ -7,8 +7,9 @@ Usage:
     report.exchanges[0].one(100)        # of one of 100 iterations
     for exchange in nuice.importing.read_otf2("scorep-trace").exchanges: print(exchange.site)
 
-Such records contain totals. The number of messages of a pair distinguishes repeated exchanges from set-up:
-pairs of a solver have one message per iteration, pairs of the set-up a few (Exchange.classes).
+These records contain only totals. The number of messages of a pair tells whether its exchange was repeated: a
+pair in a solver has one message per iteration, but a pair in the set-up has only a few messages
+(Exchange.classes).
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ SEVERAL = 4  # factor within which numbers of messages belong to the same class
 
 @dataclass(frozen=True)
 class Exchange:
-    """The messages sent from one place of the program, or from all places (site ""), by pairs of ranks."""
+    """The messages that were sent from one place of the program, or from all places (site ""), as sums for
+    each pair of ranks."""
 
     site: str
     ranks: int
@@ -44,8 +46,8 @@ class Exchange:
         return self._of(np.asarray(self.bytes), chosen)
 
     def one(self, iterations: int = 0, chosen: Any = slice(None)) -> CommMatrix:
-        """Returns the matrix of one of `number` exchanges; without a number, the mean message of every
-        pair.
+        """Returns the matrix of one exchange if the record consists of `number` exchanges; without a number,
+        the matrix of the mean message of every pair.
         """
         parts = iterations or np.maximum(self.calls, 1)
         return self._of(np.rint(np.asarray(self.bytes) / parts).astype(np.int64), chosen)
@@ -76,8 +78,8 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Imported:
-    """An imported record. exchanges: sorted by bytes, descending. call_sites: sums per call site, if the
-    report has them.
+    """An imported record. exchanges: the exchanges, sorted by descending bytes. call_sites: sums per call
+    site, if the report contains them.
     """
 
     ranks: int
@@ -86,9 +88,10 @@ class Imported:
 
 
 def read_mpip(path: str | Path) -> Imported:
-    """Reads the communication matrix of a report, and its sums by call site. Raises Error io, parse.
+    """Reads the communication matrix of a report, and its sums by call site. Raises nuice.Error with code
+    "io" or "parse".
 
-    No mpiP report has destinations by call site; a report without the matrix (older versions) has no
+    mpiP reports have no destinations by call site. Reports of older versions have no matrix, and thus no
     destinations at all.
     """
     try:
@@ -122,7 +125,7 @@ def read_mpip(path: str | Path) -> Imported:
 
 
 def _call_sites(lines: list[str]) -> list[dict[str, Any]]:
-    """Returns the call sites that sent, sorted by bytes, descending."""
+    """Returns the call sites that sent messages, sorted by descending bytes."""
     names, sums = {}, defaultdict(lambda: np.zeros(2))
     section = ""
     for line in lines:
@@ -147,10 +150,10 @@ def _call_sites(lines: list[str]) -> list[dict[str, Any]]:
 
 
 def read_otf2(path: str | Path) -> Imported:
-    """Reads the point-to-point messages of a trace (its folder, or its .otf2 file), by the function that sent
-    them.
+    """Reads the point-to-point messages of a trace, grouped by the function that sent them. The path is the
+    trace's folder or its .otf2 file.
 
-    Needs the package otf2 (PyPI). Raises Error io, parse, not_applicable.
+    Needs the package otf2 (PyPI). Raises nuice.Error with code "io", "parse" or "not_applicable".
     """
     try:
         import otf2

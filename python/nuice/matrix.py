@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Communication matrices from and to NumPy and SciPy: row = sender, column = receiver, value = bytes.
 
-A size is never rounded: an entry that is negative, fractional, not finite or above 2**62 is an error that
-names it. NumPy is imported inside functions, because the command `nuice` then starts in half the time.
+Sizes are never rounded. If an entry is negative, fractional, not finite or above 2**62, an error names this
+entry. NumPy is imported inside functions, because the command `nuice` then starts in half the time.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def from_scipy(array: Any) -> CommMatrix:
 
 
 def to_scipy(matrix: CommMatrix) -> coo_array:
-    """Returns an int64 scipy.sparse.coo_array sorted by (row, column), including messages of ranks to
+    """Returns an int64 scipy.sparse.coo_array sorted by (row, column). It includes messages of ranks to
     themselves.
     """
     require_matrix(matrix)
@@ -137,8 +137,8 @@ def _from_entries(shape: tuple[int, ...], rows: Any, columns: Any, values: NDArr
 
 
 def _whole_bytes(values: NDArray[Any], rows: Any, columns: Any) -> NDArray[np.int64]:
-    """Returns the values as int64, unchanged, or raises an error that names the first entry for which this
-    is impossible.
+    """Returns the values, unchanged, as int64. If this is impossible, raises an error that names the first
+    such entry.
     """
     import numpy as np
 

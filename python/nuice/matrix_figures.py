@@ -71,8 +71,9 @@ def _is_in(values: Any, ascending: Any) -> Any:
 
 
 def size_classes(sizes: Any) -> list[dict[str, Any]]:
-    """Returns classes of sizes and their shares: powers of two, or of four if these are too many, and so
-    on. Each class has a lower limit, which it includes, and an upper limit, which it excludes.
+    """Returns classes of message sizes, and the share of each class. The limits of classes are powers of two;
+    if there would be too many classes, powers of four, and so on. A class includes its lower limit and
+    excludes its upper limit.
     """
     if not len(sizes):
         return []

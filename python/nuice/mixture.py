@@ -25,10 +25,10 @@ def dispatch(
     """Makes the matrix of a dispatch. Every rank has `tokens` tokens and one expert; each token goes to
     `experts` different experts.
 
-    even: all experts are equally likely. hot: the experts of hot_ranks randomly drawn ranks are `popularity`
-    times as likely. fan: the number of experts per token varies about the mean. lengths: the length of tokens
-    varies in the same way. Raises Error invalid_argument for more experts per token, or more hot ranks, than
-    ranks.
+    The kinds of skew: "even": all experts are equally likely. "hot": the experts of hot_ranks randomly drawn
+    ranks are `popularity` times as likely as the others. "fan": the number of experts per token varies about
+    the mean. "lengths": the length of tokens varies in the same way. Raises nuice.Error if there are more
+    experts per token, or more hot ranks, than ranks.
     """
     if experts > ranks:
         raise Error(f"a token cannot go to {experts} experts of {ranks} ranks", "invalid_argument")

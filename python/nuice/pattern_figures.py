@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The statistics with which paper 004 describes its airfoil samples: of a given matrix, and as printed there.
+"""The statistics with which paper 004 describes its airfoil samples, computed for a given matrix, and as
+printed in the paper.
 
-The meshes of the paper are not available, and METIS cuts the 2-D meshes of NUICE into parts with 5
-neighbours, but parts in the paper had 9. Therefore `like_mesh` makes patterns with the printed numbers.
+The meshes of the paper are not available. METIS cuts the 2-D meshes of NUICE into parts with 5 neighbours on
+average, but parts in the paper had 9. Therefore `like_mesh` makes patterns with the statistics that the paper
+prints.
 """
 
 from __future__ import annotations
@@ -20,8 +22,8 @@ PAPER_PARTS = 32
 
 
 def airfoil_figures(matrix: CommMatrix, unit_bytes: int) -> dict[str, float]:
-    """Returns the number of messages sent by a part, and the lengths of messages in units: max, min,
-    average each.
+    """Returns the maximum, minimum and average of the number of messages that a part sends, and of the
+    lengths of messages in units.
     """
     degrees = np.bincount(matrix.src, minlength=matrix.num_ranks)
     lengths = matrix.bytes / unit_bytes if matrix.num_messages else np.zeros(1)
@@ -36,8 +38,8 @@ def airfoil_figures(matrix: CommMatrix, unit_bytes: int) -> dict[str, float]:
 
 
 def paper_figures(num_points: int) -> dict[str, float] | None:
-    """Returns the same statistics as printed in 004 section 5 for 32 parts; None for other numbers of
-    points.
+    """Returns the statistics that 004 section 5 prints for 32 parts and this number of points; None if it
+    prints none.
     """
     return mesh_numbers(num_points) if num_points in mesh_sizes() else None
 
@@ -55,8 +57,8 @@ def mesh_sizes() -> list[int]:
 
 
 def mesh_numbers(points: int) -> dict[str, float]:
-    """Returns the numbers and lengths of messages per part that 004 s.5 prints for the mesh with this many
-    points.
+    """Returns the numbers and lengths of messages per part that 004 s.5 prints for the mesh with this number
+    of points.
     """
     return {key: float(value) for key, value in _mesh_rows()[points].items()}
 
@@ -114,8 +116,8 @@ def _longest_first(pairs: NDArray[np.int64], distance: NDArray[np.float64]) -> N
 
 
 def _lengths(count: int, numbers: dict[str, float]) -> NDArray[np.int64]:
-    """Returns lengths that fall from the longest to the shortest as a power of the position, with the
-    printed mean.
+    """Returns lengths with the printed mean, which decrease from the longest to the shortest as a power of
+    their position.
     """
     longest, shortest, mean = (numbers[f"length_{part}"] for part in ("max", "min", "avg"))
     power = (longest - shortest) / (mean - shortest) - 1  # the integral of (1 - x)^power is 1 / (power + 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plans: a checked schedule for a matrix, with its statistics; and the comparison of all schedulers.
+"""Plans, which are checked schedules for a matrix, with their statistics; and a comparison of all schedulers.
 
 Usage:
     plan = nuice.plan(matrix, "rs_n", seed=1)
@@ -51,7 +51,7 @@ class Plan:
 
     @property
     def verified(self) -> bool:
-        """Whether the checker found that every byte arrives exactly once and that the guarantees hold."""
+        """Whether the checker confirmed that every byte arrives exactly once and that the guarantees hold."""
         return self.violation is None
 
     @property
@@ -85,9 +85,9 @@ class Plan:
         return _core.slice_all(self.matrix, self.schedule)
 
     def figures(self) -> dict[str, Any]:
-        """Returns what `nuice plan --json` prints. The ratios to the bounds are None for schedules that
-        are not one_port, because the bounds hold for one transfer at a time. A topology adds statistics of
-        its links.
+        """Returns the statistics that `nuice plan --json` prints, as a dict. If the schedule is not one_port,
+        the ratios to the bounds are None, because the bounds hold only for one transfer at a time. A topology
+        adds statistics of its links.
         """
         bounds = self.bounds
         one_port = "one_port" in self.guarantees
@@ -131,10 +131,11 @@ class Plan:
         _core.save_schedule(path, record, self.matrix)
 
     def exchange(self, send: Sequence[Mapping[int, Any]]) -> list[dict[int, NDArray[np.uint8]]]:
-        """Carries out the plan in this process. In the result, receive[r][s] equals send[s][r].
+        """Carries out the exchange inside this process. In the result, receive[r][s] equals send[s][r].
 
-        send[r][d] holds the message of rank r to d, for every destination d of r (itself included, if it
-        sends to itself): bytes, or a contiguous buffer or array, of the size in the matrix.
+        send[r][d] is the message of rank r to rank d, for every destination d of r, including r itself if r
+        sends to itself. A message is a bytes object, or a contiguous buffer or array; its size is that in the
+        matrix.
         """
         import numpy as np
 
@@ -148,7 +149,8 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """The plan of one scheduler for a matrix. If it is not applicable, plan is None and reason says why."""
+    """The plan of one scheduler for a matrix. If the scheduler is not applicable, plan is None and reason
+    says why."""
 
     scheduler: str
     plan: Plan | None
@@ -172,13 +174,14 @@ def plan(
 ) -> Plan:
     """Makes a schedule and checks it. The same arguments give the same schedule on every platform.
 
-    phase_cost_bytes is the cost of a phase in addition to its largest transfer, in bytes; kpbs uses it.
-    Schedulers with the guarantee link_free need a topology ("torus:8x8", or a Topology); other plans get
-    statistics of its links. prefer_pairs asks rs_nl for exchanges in pairs. plan_seconds is the median over
-    `repeat` runs.
+    phase_cost_bytes is the cost of a phase in addition to its largest transfer, as the number of bytes that
+    could be sent in this time; kpbs uses it. Schedulers with the guarantee link_free need a topology
+    ("torus:8x8", or a Topology); with other schedulers a topology only adds statistics of its links. If
+    prefer_pairs is set, rs_nl puts messages in both directions between two ranks into the same phase.
+    plan_seconds is the median over `repeat` runs.
 
-    Raises nuice.Error for an unknown scheduler (the text lists the known schedulers) or a scheduler that
-    cannot handle the matrix. A wrong schedule raises no error: test `verified`.
+    Raises nuice.Error for an unknown scheduler (the text lists the known schedulers), and if the scheduler
+    cannot handle the matrix. A wrong schedule raises no error, so test `verified`.
     """
     require_matrix(matrix)
     if repeat < 1:
@@ -206,8 +209,8 @@ def plan(
 def load_plan(path: str | PathLike[str], matrix: CommMatrix, topology: Topology | str | None = None) -> Plan:
     """Reads a plan for this matrix and checks it against the guarantees that the file claims.
 
-    A file that claims link_free names its network. If you pass a topology, the plan must be link_free on this
-    topology, whatever the file claims.
+    If the file claims link_free, it names a network. If you pass a topology, the plan must be link_free on
+    your topology, whatever the file claims.
     """
     require_matrix(matrix)
     record = _core.load_schedule(path, matrix)
@@ -255,7 +258,8 @@ def compare(
 
 
 def _network(topology: Topology | str | None, matrix: CommMatrix) -> Topology | None:
-    """Returns the network that the argument describes. Raises Error if it is too small for the matrix."""
+    """Returns the network that the argument describes. Raises Error if this network is too small for the
+    matrix."""
     network = _core.make_topology(topology) if isinstance(topology, str) else topology
     if network is not None and network.num_ranks < matrix.num_ranks:
         raise Error(

@@ -6,11 +6,11 @@ Usage:
     for exchange in recording.exchanges:        # the most expensive first
         print(exchange.call, exchange.site, exchange.num_calls, exchange.share, exchange.patterns[0].matrix())
 
-A rank's file (src/run/write.cpp) lists its communicators by world ranks, the rows that it sent (destination
-and bytes alternately), and its series. A series is an MPI function called from one place in the program over
-one communicator; it has the row that each call sent, and the time it took. The ranks' series are matched by
-communicator, call and place, and call by call from the first on: MPI orders collective calls alike on all
-ranks. Cost: O(calls x ranks) numbers.
+A rank's file (src/run/write.cpp) lists the rank's communicators by world ranks, the rows that the rank sent
+(destinations and bytes alternately), and its series. A series contains all calls of one MPI function from one
+place in the program over one communicator. It has, for each call, the row that was sent and the time that the
+call took. Series of different ranks are matched by communicator, function and place, and call by call from
+the first, because MPI has the same order of collective calls on all ranks. Cost: O(calls x ranks) numbers.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MOST_NUMBERS = 2**28  # calls x ranks of a series
 
 @dataclass(frozen=True)
 class Pattern:
-    """A communication matrix, as rows of all ranks, and the number of times it was exchanged."""
+    """A communication matrix, as rows of all ranks, and the number of exchanges with this matrix."""
 
     rows: tuple[tuple[int, ...], ...]
     num_calls: int
@@ -54,9 +54,9 @@ class Pattern:
 class RecordedExchange:
     """The calls from one place of the program over one communicator.
 
-    seconds, waiting_s: times of a rank, on average over the ranks. waiting_s is the time that the other ranks
-    spent in a call beyond the rank with the shortest time. share: the share of the time from MPI_Init to
-    MPI_Finalize.
+    seconds: the total time of these calls. waiting_s: the time by which a call takes longer than on the
+    fastest rank of this call, summed over the calls. Both are means over the ranks. share: `seconds` divided
+    by the time from MPI_Init to MPI_Finalize.
     """
 
     call: str
@@ -87,8 +87,8 @@ class Recording:
 
 
 def load(folder: str | Path) -> Recording:
-    """Reads a record. Raises Error io if there are no files, parse for a damaged file, mismatch for files
-    of several runs.
+    """Reads a record. Raises nuice.Error with code "io" if there are no files, "parse" for a damaged file,
+    "mismatch" for files of several runs.
     """
     files = [_read(path) for path in sorted(Path(folder).glob("rank-*.json"))]
     if not files:
@@ -155,8 +155,8 @@ def _require_sound(file: dict[str, Any]) -> None:
 
 
 def _communicator_names(file: dict[str, Any]) -> list[tuple]:
-    """Returns a key for a communicator that is equal on all its ranks: its members, and its number among
-    the communicators with these members.
+    """Returns a key for a communicator: its members, and its number among the communicators with the same
+    members. The key is equal on all ranks of the communicator.
     """
     seen: dict[tuple, int] = defaultdict(int)
     names = []

@@ -33,10 +33,11 @@ def simulate(
     blocking_sends: bool = True,
     timeline: bool = False,
 ) -> Simulation:
-    """Simulates a schedule on a machine (an object, the name of a shipped machine, or a file NAME.toml).
+    """Simulates a schedule on a machine: a Machine, the name of a shipped machine, or a file NAME.toml.
 
-    The same arguments give the same result. Raises nuice.Error for an unknown machine or executor, a bad
-    machine file, a topology smaller than the matrix, or ranks that would wait for each other forever.
+    The same arguments give the same result. Raises nuice.Error for an unknown machine or executor, for a bad
+    machine file, if the topology has fewer ranks than the matrix, and if ranks would wait for each other
+    forever.
     """
     require_matrix(matrix)
     return _core.simulate_schedule(
@@ -52,8 +53,8 @@ def simulate_drs_n(
     retry_delay_s: float | None = None,
     timeline: bool = False,
 ) -> Simulation:
-    """Simulates the handshaking DRS_N of 004 fig. 5, which needs no schedule: each rank asks its receivers
-    before it sends.
+    """Simulates the handshaking DRS_N of 004 fig. 5, which needs no schedule: a rank asks the receiver before
+    it sends a message.
 
     A refused rank asks again after retry_delay_s (None: am_retry_s of the machine).
     """
@@ -73,11 +74,11 @@ def simulate_packets(
 ) -> PacketRun:
     """Simulates a schedule packet by packet on a lossless network with input queues, credits and cut-through.
 
-    queueing: "fifo" or "voq" at inputs. routing: None (the machine's routing), "table", "random" (ECMP) or
-    "spray" (adaptive). numbers: packet_bytes, buffer_packets, seed, early_bytes. A transfer that has a path
-    takes it.
+    queueing: "fifo" or "voq", the kind of queues at inputs. routing: None (the machine's routing), "table",
+    "random" (ECMP) or "spray" (adaptive). A transfer that names a path takes this path. numbers: the keyword
+    arguments packet_bytes, buffer_packets, seed and early_bytes.
 
-    Raises nuice.Error as simulate(), and for machines with circuits or half-duplex ports.
+    Raises the errors of simulate(), and nuice.Error for machines with circuits or half-duplex ports.
     """
     require_matrix(matrix)
     return _core.simulate_packets_on(
@@ -90,7 +91,8 @@ def _schedule(given: Schedule | Plan) -> Schedule:
 
 
 def machine_for(machine: Machine | str, matrix: CommMatrix, ranks_per_host: int = 1) -> Machine:
-    """Returns the machine, enlarged for the matrix if it grows. Raises Error mismatch if it is too small."""
+    """Returns the machine; if it can grow, with as many ranks as the matrix. Raises Error with code
+    "mismatch" if the machine is too small."""
     found = _core.find_machine(machine) if isinstance(machine, str) else machine
     target = found.grown(matrix.num_ranks, ranks_per_host)
     if target.num_ranks >= matrix.num_ranks:
@@ -105,8 +107,8 @@ def machine_for(machine: Machine | str, matrix: CommMatrix, ranks_per_host: int 
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """The simulation of one scheduler on a machine. If it is not applicable, run is None and reason says
-    why."""
+    """The simulation of one scheduler on a machine. If the scheduler is not applicable, run is None and
+    reason says why."""
 
     scheduler: str
     executor: str
@@ -152,9 +154,9 @@ def predict(
 ) -> list[Prediction]:
     """Simulates each of the schedulers (None: all registered schedulers and drs_n), in the given order.
 
-    Schedulers that avoid link contention plan for the machine's network, in pairs if its ports gain by pairs.
-    executor "auto": schedules of one phase run `async`. Other schedules run `pairwise` on machines whose
-    ports gain by exchanges (duplex "paired"), and otherwise `phased`.
+    Schedulers that avoid link contention plan for the machine's network; they prefer pairs if the machine has
+    duplex "paired". executor: with "auto", schedules of one phase run with `async`. Other schedules run with
+    `pairwise` if the machine has duplex "paired", otherwise with `phased`.
     """
     require_matrix(matrix)
     target = machine_for(machine, matrix)
@@ -176,7 +178,8 @@ def predict(
 
 @dataclass(frozen=True, eq=False)
 class PacketPrediction:
-    """The packet simulation of one scheduler. If it is not applicable, run is None and reason says why."""
+    """The packet simulation of one scheduler. If the scheduler is not applicable, run is None and reason says
+    why."""
 
     scheduler: str
     executor: str
@@ -216,9 +219,9 @@ def predict_packets(
     queueing: str = "fifo",
     routing: str | None = None,
 ) -> list[PacketPrediction]:
-    """Simulates each of the schedulers packet by packet, by simulate_packets(). executor "auto": `async`
-    for one phase, `depend` if the schedule has the guarantees that it needs (direct, one_port), otherwise
-    `phased`.
+    """Simulates each of the schedulers packet by packet, by simulate_packets(). executor: "auto" means
+    `async` for schedules of one phase, `depend` for schedules that are direct and one_port, and `phased` for
+    all others.
     """
     require_matrix(matrix)
     target = machine_for(machine, matrix)
@@ -245,7 +248,7 @@ def predict_packets(
 
 
 def executor_for(plan: Plan, machine: Machine) -> str:
-    """Returns the executor that "auto" stands for, for this plan on this machine."""
+    """Returns the executor that "auto" means for this plan on this machine."""
     if plan.phases <= 1:
         return "async"
     return "pairwise" if machine.duplex == "paired" else "phased"

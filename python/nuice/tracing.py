@@ -6,9 +6,10 @@ Usage:
         run = exchange.runs[-1]                             # one for every start()
         print(run.seconds, run.waits(), run.transfers())
 
-A rank's file (src/exchange/bind/trace.cpp) is a line of JSON, followed by its notes. Times are converted to
-rank 0's clock with the offset that bind() measured; clock_error_s is the error. The k-th send between two
-ranks belongs to the k-th arrival, because MPI keeps their order. Cost: O(notes * log(notes)).
+A rank's file (src/exchange/bind/trace.cpp) is a line of JSON, followed by notes. Times are converted to rank
+0's clock with the offset that bind() measured; clock_error_s is the error of this offset. The k-th send
+between two ranks belongs to the k-th arrival, because MPI keeps the order of messages. Cost: O(notes *
+log(notes)).
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ FROM_OTHERS = (LANDED, MESSAGE)  # the notes that end a wait for another rank
 
 @dataclass(frozen=True)
 class Transfer:
-    """A transfer. begin_s: when the sender began. end_s: when the receiver had the data. Both are counted
-    from the beginning of the run. bytes: 0 if unknown.
+    """A transfer. begin_s: the time when the sender began. end_s: the time when the receiver had the data.
+    Both times are counted from the beginning of the run. bytes: the size; 0 if unknown.
     """
 
     src: int
@@ -50,8 +51,8 @@ class Transfer:
 
 @dataclass(frozen=True)
 class Wait:
-    """A wait of rank `rank` for rank `waits_for`. what: "message", or "send" (until its own message was
-    received).
+    """A wait of rank `rank` for rank `waits_for`. what: "message" if the rank waited for a message, "send" if
+    it waited until its own message was received.
     """
 
     rank: int
@@ -63,8 +64,8 @@ class Wait:
 
 @dataclass(frozen=True)
 class Run:
-    """One exchange, from the first start() to the last end. notes: the notes of every rank, with times
-    since begin_s.
+    """One exchange, from the first start() of a rank to the end on the last rank. notes: the notes of every
+    rank, with times since begin_s.
     """
 
     notes: dict[int, NDArray[Any]]
@@ -89,8 +90,8 @@ class Run:
         return sorted(found, key=lambda t: t.begin_s)
 
     def waits(self) -> list[Wait]:
-        """Returns the gaps between two notes of a rank inside a waiting call, with the event that ended
-        each gap.
+        """Returns the waits: the gaps between two notes of a rank inside a waiting call, and the event that
+        ended each gap.
         """
         return [wait for rank, notes in self.notes.items() for wait in _waits_of(rank, notes)]
 
@@ -131,7 +132,8 @@ class ExchangeTrace:
 
     @cached_property
     def runs(self) -> list[Run]:
-        """The runs, each on all ranks. If rings have lost early notes, only the latest runs."""
+        """The runs for which all ranks have notes. If a rank has lost early notes, these are only the latest
+        runs."""
         starts = {rank: np.flatnonzero(notes["kind"] == START) for rank, notes in self.notes.items()}
         count = min(len(at) for at in starts.values())
         return [self._run(starts, count - k) for k in range(count)]
@@ -151,8 +153,8 @@ class ExchangeTrace:
         return Run(parts, begin_s, seconds, complete)
 
     def matrix(self) -> CommMatrix:
-        """Returns the matrix of bytes that the plan carries, without messages of ranks to themselves. Not
-        for plans that forward.
+        """Returns the matrix of bytes that the plan carries, without messages of ranks to themselves. Not for
+        plans that forward messages.
         """
         sizes: dict[tuple[int, int], int] = defaultdict(int)
         for rank, rows in self.entries.items():
@@ -162,8 +164,8 @@ class ExchangeTrace:
         return CommMatrix.from_messages(self.num_ranks, [(s, d, b) for (s, d), b in sizes.items()])
 
     def waited(self, run: Run) -> list[dict[str, Any]]:
-        """Returns which rank waited for which, the longest waits first: rank, waits_for, seconds, times,
-        what.
+        """Returns which rank waited for which rank, as dicts with rank, waits_for, seconds, times and what;
+        the longest waits come first.
         """
         sums: dict[tuple[int, int], list[Wait]] = defaultdict(list)
         for wait in run.waits():
@@ -182,8 +184,8 @@ class ExchangeTrace:
 
 
 def load(folder: str | PathLike[str]) -> list[ExchangeTrace]:
-    """Reads a trace. Raises nuice.Error io if there is no trace, parse for a file that is not a trace or
-    is truncated.
+    """Reads a trace. Raises nuice.Error with code "io" if there is no trace, "parse" for a file that is not a
+    trace or is truncated.
     """
     ranks: dict[int, dict[int, tuple[dict[str, Any], NDArray[Any]]]] = defaultdict(dict)
     for path in sorted(Path(folder).glob("*.trace")):
@@ -254,8 +256,8 @@ def _joined(key: int, ranks: dict[int, tuple[dict[str, Any], NDArray[Any]]]) -> 
 
 
 def trace_events(exchange: ExchangeTrace) -> dict[str, Any]:
-    """Returns a trace in JSON for Perfetto and Chrome (ui.perfetto.dev): one process per rank, which
-    sends, receives and waits.
+    """Returns a trace in JSON for Perfetto and Chrome (ui.perfetto.dev). It has one process per rank, with
+    the rank's sends, receives and waits.
     """
     events: list[dict[str, Any]] = []
     origin_s = min((run.begin_s for run in exchange.runs), default=0.0)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules between fewest phases and fewest bytes that no other schedule beats, and the best one for a
-machine.
+"""The schedules between fewest phases and fewest bytes that no other schedule beats, and the best of them for
+a machine.
 
 In the phase model a schedule costs  alpha * phases + beta * phase_bytes,  where alpha is the cost of a phase
 and beta the time per byte. No one-port schedule costs less than alpha * max_degree + beta * max_port_bytes.
@@ -36,7 +36,7 @@ class FrontierPoint:
 
 @dataclass(frozen=True, eq=False)
 class Frontier:
-    """The points by ascending phases, the cheapest point, and the bound on the cost."""
+    """The points, sorted by ascending phases; the cheapest point; and the lower bound on the cost."""
 
     points: tuple[FrontierPoint, ...]
     best: FrontierPoint
@@ -44,11 +44,11 @@ class Frontier:
 
 
 def frontier(matrix: CommMatrix, alpha_s: float, beta_s_per_byte: float, seed: int = 0) -> Frontier:
-    """Finds the schedules that no other candidate beats: plans by every direct one-port scheduler, and by
-    kpbs for several costs of a phase.
+    """Finds the schedules that no other candidate beats in both phases and bytes. The candidates are plans by
+    every direct one-port scheduler, and by kpbs for several costs of a phase.
 
-    Takes as long as all the plans. Raises nuice.Error for a negative or infinite cost, for two costs of 0,
-    and for a matrix without messages.
+    The search takes as long as making the plans of all candidates. Raises nuice.Error for a negative or
+    infinite cost, if both costs are 0, and for a matrix without messages.
     """
     require_matrix(matrix)
     if not (0 <= alpha_s < float("inf") and 0 <= beta_s_per_byte < float("inf")):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The distributed check: it proves the same as check(), although each rank knows only its own table.
+// The distributed check. It proves the same as check(), although each rank knows only its own table.
 //
-//   check_alone(table, one_port)              every rank checks what it sends and receives
+//   check_alone(table, one_port)              every rank checks its own transfers
 //   sent = claims(table, Direction::send)     every rank sends its claims to each destination
 //   compare_claims(src, me, sent, expected)   every destination compares them with its own table
 //
@@ -29,7 +29,7 @@ struct Claim {
   friend auto operator<=>(const Claim&, const Claim&) = default;
 };
 
-/// Claims grouped by partner. Partners without messages, and the rank itself, have no claims.
+/// Claims, grouped by partner. Partners without messages, and the rank itself, have no claims.
 struct Claims {
   std::vector<std::size_t> begin;  ///< The index of each partner's first claim; the last entry is the end.
   std::vector<Claim> claims;       ///< All claims, ascending for each partner.
@@ -39,16 +39,18 @@ struct Claims {
   }
 };
 
-/// Returns the claims in the order of table.destinations or table.sources. Pieces for ranks that are not
-/// listed there are left out, because check_alone() finds them.
+/// Returns the claims of a table, in the order of table.destinations (Direction::send) or table.sources
+/// (Direction::receive). Pieces for ranks that are not listed there are left out, because check_alone() finds
+/// them.
 Claims claims(const PhaseTable& table, Direction direction);
 
-/// Returns the first fault that a table shows by itself: an unknown phase or partner, a piece outside its
-/// message, a byte sent or received twice or never, or with one_port two sends or two receives in a phase. A
-/// transfer with parts is a fault too, because forwarded messages need check().
+/// Returns the first fault that is visible in a single table: an unknown phase or partner, a piece outside
+/// its message, a byte that is sent or received twice or never, or, with one_port, two sends or two receives
+/// in a phase. A transfer with parts is a fault too, because only check() can check forwarded messages.
 std::optional<Violation> check_alone(const PhaseTable& table, unsigned guarantees);
 
-/// Returns the first difference between the tables of src and dst in the message from src to dst, or nothing.
+/// Returns the first difference between the claims of src and dst about the message from src to dst, or
+/// nothing.
 std::optional<Violation> compare_claims(Rank src, Rank dst, std::span<const Claim> sent,
                                         std::span<const Claim> expected);
 

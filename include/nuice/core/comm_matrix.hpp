@@ -3,8 +3,9 @@
 //
 //   COM(src, dst) = bytes > 0  <=>  there is one message of that size from src to dst
 //
-// The matrix is stored compressed by sender (CCOM in the papers, NICE s.3.3), with a view by receiver. The id
-// of a message is its index in the order (src, dst). Two kinds of entries never become messages:
+// The matrix is stored in compressed form, sorted by sender (CCOM in the papers, NICE s.3.3), with an index
+// by receiver. The id of a message is its position in the order (src, dst). Two kinds of entries never become
+// messages:
 //   * zero bytes: a checker that follows bytes cannot notice the loss of an empty message (docs/adr/0001);
 //   * src == dst: a rank's message to itself needs no port; self_bytes() has its size (docs/adr/0002).
 #pragma once
@@ -31,9 +32,10 @@ class CommMatrix {
   /// Makes a matrix without ranks.
   CommMatrix() = default;
 
-  /// Builds the matrix from entries in any order. O(m log m) time. Throws Error invalid_argument for a rank
-  /// outside 0 .. num_ranks - 1, a negative size or a pair of ranks given twice; limit for more than
-  /// max_ranks ranks, and for a size or a sum of sizes above max_bytes. The text names the pair.
+  /// Builds the matrix from entries in any order. O(m log m) time for m entries. Throws Error with code
+  /// `invalid_argument` for a rank outside 0 .. num_ranks - 1, a negative size or a pair of ranks given
+  /// twice; `limit` for more than max_ranks ranks, and for a size or a sum of sizes above max_bytes. The text
+  /// names the pair.
   static CommMatrix from_messages(Rank num_ranks, std::span<const Message> entries);
 
   Rank num_ranks() const { return num_ranks_; }
@@ -57,15 +59,15 @@ class CommMatrix {
   /// Returns the id of the message from src to dst, if there is one. O(log degree).
   std::optional<MessageId> find(Rank src, Rank dst) const;
 
-  /// Returns the number of bytes that `rank` sends to itself; 0 if it sends none.
+  /// Returns the number of bytes that `rank` sends to itself, which may be 0.
   Bytes self_bytes(Rank rank) const { return self_bytes_[index(rank)]; }
 
   /// Returns all entries sorted by (src, dst), including entries from a rank to itself. from_messages() makes
-  /// the same matrix from them.
+  /// the same matrix from these entries.
   std::vector<Message> entries() const;
 
-  /// Returns a 64-bit hash of the matrix, the same on every platform. Plans store it to identify their
-  /// matrix.
+  /// Returns a 64-bit hash of the matrix, which is the same on every platform. Files of plans contain the
+  /// hash to identify the matrix.
   std::uint64_t fingerprint() const;
 
   friend bool operator==(const CommMatrix&, const CommMatrix&) = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Errors: bad input and a failing environment throw Error; a bug in NUICE fails an assertion; "not
-// applicable" is a return value.
+// The exception that NUICE throws for bad input and for a failing environment. A bug in NUICE fails an
+// assertion. "Not applicable" is a return value.
 #pragma once
 
 #include <stdexcept>
@@ -10,24 +10,23 @@
 namespace nuice {
 
 enum class ErrorCode : int {
-  invalid_argument = 1,  ///< The call does not accept a value; the text names it.
+  invalid_argument = 1,  ///< An argument has a value that the call does not accept; the text names the value.
   parse = 2,             ///< A file does not follow its format; the text gives file and line.
   io = 3,                ///< A file cannot be opened, read or written.
   not_applicable = 4,    ///< The scheduler cannot handle this matrix; the text says why.
   limit = 5,             ///< A size or a sum of sizes cannot be represented or sent.
   mismatch = 6,          ///< Arguments do not match each other (ranks, plan and matrix).
-  state = 7,             ///< A call out of order: wait without start, use after free.
+  state = 7,             ///< A call is out of order, such as wait without start, or use after free.
   mpi = 8,               ///< MPI returned an error; the text contains the text of MPI.
-  timeout = 9,           ///< No progress for longer than the limit; the text names the ranks waited for.
-  device = 10,           ///< The driver of a GPU returned an error; the text has the driver's name of it.
+  timeout = 9,           ///< There was no progress within the limit; the text names the ranks that are late.
+  device = 10,           ///< A GPU driver returned an error; the text contains the driver's error name.
 };
 
 /// Returns the name of a code as in `--json` output, such as "invalid_argument".
 std::string_view error_code_name(ErrorCode code);
 
-/// Returns the line that programs with --json print instead of their result:
-/// {"error": {"code": "io", "message": "a.mtx: No such file or directory"}}. Bytes that are not ASCII are
-/// escaped.
+/// Returns the line that programs with --json print instead of their result: {"error": {"code": "io",
+/// "message": "a.mtx: No such file or directory"}}. Bytes that are not ASCII are escaped.
 std::string error_json(ErrorCode code, std::string_view message);
 
 class Error : public std::runtime_error {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Interrupts a long call: a simulation, advice, a schedule, a check, or reading a file.
+// Interrupts a long call: a simulation, advice, the making or checking of a schedule, or the reading of a
+// file.
 //
 //   const InterruptCheck check([] { if (signal_has_come) throw Interrupted(); });
-//   simulate(...);            // calls the function regularly, and throws what it throws
+//   simulate(...);            // calls the function regularly; its exceptions end the call
 //
 // An interrupted call leaves no result and frees its memory. Only calls of the same thread are affected.
 #pragma once
@@ -11,8 +12,8 @@
 
 namespace nuice {
 
-/// A function that long calls of this thread call about every millisecond while the object exists; it should
-/// take at most some microseconds. Objects may be nested; the innermost object is used.
+/// While an InterruptCheck exists, long calls of this thread call its function about every millisecond. The
+/// function should take at most some microseconds. Objects may be nested; only the innermost object is used.
 class InterruptCheck {
  public:
   explicit InterruptCheck(std::function<void()> function);

@@ -28,13 +28,13 @@ struct TopologyKind {
 std::span<const TopologyKind> topology_kinds();
 
 /// Makes the network that `spec` ("hypercube:6", "file:NAME") describes; its name() is `spec`. Throws Error
-/// invalid_argument for an unknown kind or bad parameters; parse (with file and line) or io for a file; limit
-/// for a network of more than 2^24 vertices or 2^31 - 1 links. Cost: O(1) memory for the regular kinds; for
-/// files see docs/reference/networks.md.
+/// with code `invalid_argument` for an unknown kind or bad parameters; `parse` (the text names file and line)
+/// or `io` for a file; `limit` for a network of more than 2^24 vertices or 2^31 - 1 links. Cost: O(1) memory
+/// for the regular kinds; for files see docs/reference/networks.md.
 std::unique_ptr<const Topology> make_topology(std::string_view spec);
 
-/// Returns in one sentence why `topology` cannot carry an exchange of `num_ranks` ranks; empty if it can.
-/// Further ranks of the network stay idle.
+/// Returns in one sentence why `topology` has too few ranks for an exchange of `num_ranks` ranks; empty if it
+/// has enough. If the network has more ranks, these stay idle.
 std::string why_too_small(const Topology& topology, Rank num_ranks);
 
 }  // namespace nuice

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The outcome of a step on this rank, as a value that ranks can exchange before they react to it.
+// The outcome of a step on one rank, as a value that ranks can exchange before they react to an error.
 #pragma once
 
 #include <optional>
@@ -14,11 +14,11 @@ namespace nuice {
 using Outcome = std::optional<Error>;
 
 /// Returns the exception that is being handled; for use inside a catch block. An Error is returned unchanged.
-/// Other exceptions become an Error whose text begins with "rank N": limit for std::bad_alloc and
-/// std::length_error, invalid_argument for all others.
+/// Another exception becomes an Error whose text begins with "rank N". Its code is `limit` for std::bad_alloc
+/// and std::length_error, and `invalid_argument` for all other exceptions.
 Error current_error(Rank rank);
 
-/// Runs the step and returns its outcome. Never throws.
+/// Runs the step and returns its outcome. attempt() never throws.
 template <typename Step>
 Outcome attempt(Rank rank, Step&& step) {
   try {

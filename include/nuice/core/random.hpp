@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The project's own random numbers. They use integers only, so that a seed gives the same numbers on every
-// platform (the standard library's distributions and std::shuffle differ between implementations).
+// platform. The standard library's distributions and std::shuffle differ between implementations.
 #pragma once
 
 #include <bit>

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A schedule: phases of transfers of pieces of messages.
+// A schedule: phases, which consist of transfers, which carry pieces of messages.
 //
 //   schedule = phases, one after the other
 //   phase    = transfers that may run at the same time
 //   transfer = src -> dst, carries one or more pieces
 //   piece    = byte range [offset, offset + bytes) of one message
 //
-// A transfer may have a path of the network (Topology::append_path()), if its sender can choose paths.
+// If senders can choose paths of the network, a transfer may name a path (Topology::append_path()).
 //
 // This type holds every kind of plan: one phase without order (AC), whole messages in partial permutations
 // (LP, RS_N, ...), split messages (pieces of a message in several phases) and store-and-forward (transfers
-// that do not join the ends of their messages). No phase is empty. The order of transfers inside a phase is
-// kept: a rank posts its sends of the phase in this order.
+// that do not go from the source of a message to its destination). No phase is empty. The order of transfers
+// inside a phase is kept: a rank posts its sends of the phase in this order.
 //
-// Memory: 24 bytes per piece; 8 more per piece if a piece begins at another offset than 0; 8 more per
-// transfer if a transfer carries several pieces, and 8 more if a transfer has a path.
+// Memory: a schedule takes 24 bytes per piece. If any piece has an offset other than 0, it takes 8 bytes more
+// per piece. If any transfer carries several pieces, it takes 8 bytes more per transfer, and if any transfer
+// has a path, another 8 bytes per transfer.
 #pragma once
 
 #include <cstddef>
@@ -90,7 +91,7 @@ class Schedule {
   std::size_t num_transfers() const { return piece_end_.empty() ? pieces_.size() : piece_end_.size(); }
 
   std::size_t num_pieces() const { return pieces_.size(); }
-  /// Returns whether a transfer has a path.
+  /// Returns whether any transfer has a path.
   bool has_paths() const { return !path_.empty(); }
 
   Transfer transfer(std::size_t index) const;
@@ -104,13 +105,15 @@ class Schedule {
   void reserve(std::size_t num_pieces) { pieces_.reserve(num_pieces); }
   /// Begins a new phase for the transfers added later. Does nothing if the current phase is empty.
   void begin_phase();
-  /// Adds a transfer to the current phase. Throws Error invalid_argument if it has no pieces.
+  /// Adds a transfer to the current phase. Throws Error with code `invalid_argument` if the transfer has no
+  /// pieces.
   void add(Rank src, Rank dst, std::span<const Piece> pieces, std::int64_t path = no_path);
   /// Adds the whole message, sent directly from its source to its destination.
   void add_whole(const CommMatrix& matrix, MessageId id);
-  /// Makes a schedule of all messages, whole and direct, with message id in phase phase_of[id] < num_phases.
-  /// Inside a phase transfers are in the order of ids, and therefore of senders. Phases without messages are
-  /// left out. O(messages + num_phases) time, 8 bytes per phase in addition to the schedule.
+  /// Makes a schedule that sends every message as a whole and directly; message `id` travels in phase
+  /// phase_of[id] < num_phases. Inside a phase, transfers are sorted by id, and therefore by sender. Phases
+  /// without messages are left out. O(messages + num_phases) time, 8 bytes per phase in addition to the
+  /// schedule.
   static Schedule of_whole_messages(const CommMatrix& matrix, std::span<const PhaseId> phase_of,
                                     PhaseId num_phases, std::span<const std::int64_t> paths = {});
 
@@ -146,8 +149,8 @@ inline Piece Pieces::Iterator::operator*() const {
   return {part.message, schedule_->offset_.empty() ? 0 : schedule_->offset_[at_], part.bytes};
 }
 
-/// Returns the sum of the largest transfers of all phases: the bytes for which an execution waits if phases
-/// do not overlap.
+/// Returns the sum of the largest transfers of all phases, in bytes. If phases do not overlap, the time of an
+/// exchange is at least the time to send this number of bytes.
 Bytes phase_bytes(const Schedule& schedule);
 
 }  // namespace nuice

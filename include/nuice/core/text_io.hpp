@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Text formats: Matrix Market for matrices, and a line-oriented format of NUICE for schedules.
 //
-// Matrix Market: "coordinate" or "array"; "integer" ("unsigned-integer"), "real" (whole numbers, below 2^53
-// if written with a point or an exponent) or "pattern" (one byte each); "general" or "symmetric". The row is
-// the sender and the column the receiver, both counted from 1; the value is the number of bytes. Files packed
-// by gzip are unpacked, and a byte order mark is skipped.
+// Matrix Market: "coordinate" or "array"; "integer" ("unsigned-integer"), "real" (whole numbers; numbers with
+// a point or an exponent must be below 2^53) or "pattern" (one byte per entry); "general" or "symmetric". The
+// row is the sender and the column the receiver, both counted from 1; the value is the number of bytes. Files
+// packed by gzip are unpacked, and a byte order mark is skipped.
 //
 // Schedule, version 1: a header of "key value" lines, then one line per transfer. docs/reference/formats.md
 // describes it.
@@ -23,8 +23,9 @@
 //   ...
 //   end
 //
-// Every reader throws Error io, or parse with "name:line: the fault". A file is written under another name
-// first and then renamed, so a failed write leaves no incomplete file and keeps the old one.
+// Every function that reads throws Error with code `io`, or with code `parse` and the text "name:line: the
+// fault". Every file is first written under another name and then renamed, so a failed write leaves no
+// incomplete file, and an older file stays.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +37,8 @@
 
 namespace nuice {
 
-/// Reads a matrix. `name` names the stream in error texts. Throws Error limit for more than 2^24 ranks.
+/// Reads a matrix. `name` names the stream in error texts. Throws Error with code `limit` for more than 2^24
+/// ranks.
 CommMatrix read_matrix_market(std::istream& in, const std::string& name);
 void write_matrix_market(std::ostream& out, const CommMatrix& matrix, const std::string& comment = "");
 CommMatrix load_matrix_market(const std::string& path);
@@ -51,30 +53,31 @@ struct RealMatrix {
   };
   std::int64_t num_rows = 0;
   std::int64_t num_columns = 0;
-  /// The entries in the file's order, with both halves of a symmetric matrix; a position may occur twice.
+  /// The entries in the order of the file, with both halves of a symmetric matrix. A position may occur
+  /// twice.
   std::vector<Entry> entries;
 };
 
 /// Reads the same formats as read_matrix_market(), with finite real values; the values of a pattern are 1.
-/// Memory grows with the entries of the file, not with the sizes in its header. Throws Error io, parse; limit
-/// above 2^31 - 1 rows or columns.
+/// Memory grows with the entries of the file, not with the sizes in its header. Throws Error with code `io`
+/// or `parse`; `limit` for more than 2^31 - 1 rows or columns.
 RealMatrix read_real_matrix(std::istream& in, const std::string& name);
 RealMatrix load_real_matrix(const std::string& path);
 
-/// A schedule with the facts that a reader of its file needs.
+/// A schedule, together with the other contents of its file.
 struct ScheduleRecord {
-  std::string scheduler;  ///< The name of its scheduler; any word for a schedule from elsewhere.
+  std::string scheduler;  ///< The name of the scheduler; any word if the schedule does not come from NUICE.
   std::uint64_t seed = 0;
-  unsigned guarantees = 0;               ///< The flags of the guarantees that it claims.
-  std::uint64_t matrix_fingerprint = 0;  ///< The CommMatrix::fingerprint() of its matrix.
+  unsigned guarantees = 0;               ///< The flags of the guarantees that the file claims.
+  std::uint64_t matrix_fingerprint = 0;  ///< The CommMatrix::fingerprint() of the matrix.
   Schedule schedule;
   /// The Topology::name() of the network on which link_free holds; empty without link_free.
   std::string topology = {};
 };
 
-/// Reads a schedule of the given matrix. Throws Error mismatch if the file is for another matrix. The
-/// functions that write throw Error invalid_argument for a scheduler that is not one word, for link_free
-/// without a topology, and for a topology without link_free.
+/// Reads a schedule for the given matrix. Throws Error with code `mismatch` if the file is for another
+/// matrix. The functions that write throw Error with code `invalid_argument` for a scheduler that is not one
+/// word, for link_free without a topology, and for a topology without link_free.
 ScheduleRecord read_schedule(std::istream& in, const std::string& name, const CommMatrix& matrix);
 void write_schedule(std::ostream& out, const ScheduleRecord& record, const CommMatrix& matrix);
 ScheduleRecord load_schedule(const std::string& path, const CommMatrix& matrix);

@@ -3,10 +3,11 @@
 //
 //   nuice::mpi::all_or_none(MPI_COMM_WORLD, [&] { memory.resize(as_much_as_this_rank_needs); });
 //
-// The step must not communicate: if one rank threw early, the others would wait for it in the step. Errors of
-// MPI inside a collective operation are not covered, because the ranks can then no longer communicate: the
-// communicator's error handler gets them, and if it returns, they are thrown as Error mpi.
-// Cost: one allreduce of an int; after a failure three broadcasts in addition.
+// The step must not communicate: if one rank threw an error early, the other ranks would wait for this rank
+// inside the step. If MPI itself fails inside a collective operation, ranks cannot agree, because they can no
+// longer communicate. The communicator's error handler is then called; if the handler returns, this rank
+// throws Error with code `mpi`.
+// Cost: one allreduce of an int; after a failure, three broadcasts in addition.
 #pragma once
 
 #include <mpi.h>
@@ -31,8 +32,8 @@ inline Rank world_size() {
   return size;
 }
 
-/// Collective. Returns if no rank has an error; otherwise all ranks throw the error of the lowest rank that
-/// has one.
+/// Collective. Returns if no rank has an error. Otherwise all ranks throw the error of the lowest rank that
+/// has an error.
 void agree(MPI_Comm comm, const Outcome& mine);
 
 /// Collective. Runs the step on every rank. If it throws on one rank, all ranks throw the same Error

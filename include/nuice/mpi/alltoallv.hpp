@@ -5,14 +5,15 @@
 //   auto x = nuice::mpi::alltoallv_init(comm, s, sc, sd, r, rc, rd);
 //   for (int i = 0; i < steps; ++i) x.start(), x.wait();
 //
-// Counts and displacements may be integers of 32 or 64 bits. Blocks of zero elements are not messages.
+// Counts and displacements may be integers of 32 or 64 bits. Blocks of zero elements are not sent.
 // Arrival::index is the number of the block: the rank, or the position of the neighbour. The scheduler is
 // `auto` unless the options name another.
 //
-// Errors, the same on all ranks: invalid_argument for a negative count, blocks that overlap in the receive
-// buffer (found for datatypes without gaps), blocks outside their range, a communicator without neighbours,
-// or an intercommunicator; mismatch if a rank expects a different number of bytes than is sent to it. The
-// text names the rank or the pair. Other errors are as for Plan and Plan::bind_messages().
+// Errors, the same on all ranks: code `invalid_argument` for a negative count, blocks that overlap in the
+// receive buffer (detected only for datatypes without gaps), blocks outside their range, a communicator
+// without neighbours, or an intercommunicator; code `mismatch` if a rank expects a different number of bytes
+// than is sent to it. The text names the rank or the pair. Other errors are as for Plan and
+// Plan::bind_messages().
 #pragma once
 
 #include <mpi.h>
@@ -44,7 +45,7 @@ class Integers {
 
   bool is_null() const { return data_ == nullptr; }
   std::size_t size() const { return size_; }
-  /// Returns the bytes of the first `count` integers; requires count <= size().
+  /// Returns the memory of the first `count` integers; requires count <= size().
   std::span<const std::byte> bytes(std::size_t count) const { return {data_, count * each_}; }
   std::int64_t operator[](std::size_t i) const {
     return each_ == sizeof(std::int32_t) ? at<std::int32_t>(i) : at<std::int64_t>(i);
@@ -96,15 +97,15 @@ Exchange neighbor_alltoallv_init(MPI_Comm comm, const SendBlocks& send, const Re
                                  const PlanOptions& options = {});
 
 // Collective. The functions below replace MPI_Alltoallv, MPI_Alltoallw and their neighbourhood forms. They
-// need neither init nor a plan, so counts may differ in every call, on any ranks. The last 16 different sets
-// of arguments are kept with the communicator; a call with one of these sets needs no set-up. Only the first
-// call on a communicator waits for ranks that have no message for this rank. The options hosts and watchdog
-// in NUICE_OPTIONS of rank 0 apply.
+// need neither init nor a plan, so any rank may use other counts in every call. The library keeps the last 16
+// different sets of arguments with the communicator; a call with one of these sets needs no set-up. Only the
+// first call on a communicator waits for ranks that have no message for this rank. The options hosts and
+// watchdog in NUICE_OPTIONS of rank 0 apply.
 // Errors: in the first call as for alltoallv_init(). Later, an error of one rank reaches the other ranks
 // while they wait, or in their next call; every later call on this communicator then fails with the same
-// error. Buffers may then be freed: a rank that has failed waits at most a second until its messages are
-// read, and only a rank that was stopped meanwhile may still read them. As in MPI, a rank waits for a message
-// that it expects but that is not sent, unless there is a watchdog.
+// error. Buffers may be freed after the error: a rank that has failed waits at most one second until its
+// messages are read, and only a rank that was stopped during this second may still read them. As in MPI, a
+// rank waits for a message that it expects but that is never sent, unless there is a watchdog.
 void alltoallv(MPI_Comm comm, const SendBlocks& send, const ReceiveBlocks& receive);
 void alltoallv(MPI_Comm comm, InPlace, const ReceiveBlocks& blocks);
 void neighbor_alltoallv(MPI_Comm comm, const SendBlocks& send, const ReceiveBlocks& receive);

@@ -13,8 +13,8 @@
 
 namespace nuice::mpi {
 
-/// One buffer for all partners. Message i lies at data + offsets[i]; without offsets the messages are
-/// contiguous, in the order of the partners.
+/// One buffer for all partners. Message i begins offsets[i] bytes after `data`. If there are no offsets, the
+/// messages are contiguous, in the order of the partners.
 struct SendArray {
   const void* data = nullptr;
   Bytes bytes = 0;  ///< The size of the buffer.
@@ -26,9 +26,9 @@ struct ReceiveArray {
   std::span<const Bytes> offsets = {};
 };
 
-/// One of several fields. It has counts[i] elements of a datatype for partner i, beginning offsets[i]
-/// elements (extents of the type) after data. Without offsets the elements are contiguous. The type must be
-/// committed and may be a derived type.
+/// A field. For partner i it has counts[i] elements of `type`, which begin offsets[i] extents of the type
+/// after `data`. If there are no offsets, the elements are contiguous. The type must be committed, and may be
+/// a derived type.
 struct SendField {
   const void* data = nullptr;
   MPI_Datatype type = MPI_DATATYPE_NULL;
@@ -42,8 +42,8 @@ struct ReceiveField {
   std::span<const std::int64_t> offsets = {};
 };
 
-/// A message: `count` elements of a committed datatype for a rank, or from a rank. Both ends must agree on
-/// the number of bytes; types may differ as MPI allows.
+/// A message of `count` elements of a committed datatype, to or from a rank. The number of bytes must be the
+/// same at both ends; the types may differ as MPI allows.
 struct Outgoing {
   Rank to;
   const void* data;

@@ -24,12 +24,12 @@ namespace nuice::mpi {
 
 /// Options of an Exchanger. The options of rank 0 apply to all ranks.
 struct ExchangerOptions {
-  double watchdog_s = 0;  ///< The limit in seconds for waiting without progress, as PlanOptions::watchdog_s.
+  double watchdog_s = 0;  ///< The limit, in seconds, of waiting without progress, as PlanOptions::watchdog_s.
 };
 
 class Exchanger {
  public:
-  /// Collective. Duplicates the communicator. Throws Error invalid_argument, on all ranks, for
+  /// Collective. Duplicates the communicator. Throws Error with code `invalid_argument`, on all ranks, for
   /// intercommunicators, MPI_COMM_NULL and options out of range.
   explicit Exchanger(MPI_Comm comm, const ExchangerOptions& options = {});
   Exchanger(Exchanger&&) noexcept;
@@ -37,18 +37,20 @@ class Exchanger {
   /// Frees the communicator once no bound exchange needs it; bound exchanges stay usable.
   ~Exchanger();
 
-  /// Carries out one exchange. Both ends of every message must call it, with the messages of one pair in the
-  /// same order; a rank without messages need not call it. Several messages to one rank, and to the
-  /// calling rank, are allowed. Throws Error invalid_argument for ranks outside the communicator and negative
-  /// counts, on this rank alone and before anything is sent; mismatch on a receiver that gets a different
-  /// number of bytes than it expects (the text names the pair); mpi and timeout as Exchange::wait().
+  /// Carries out one exchange. Both ends of every message must call exchange(), and must list the messages of
+  /// one pair in the same order; a rank without messages need not call it. Several messages to one rank, and
+  /// to the
+  /// calling rank, are allowed. Throws Error with code `invalid_argument` for ranks outside the communicator
+  /// and negative counts, on this rank alone and before anything is sent; `mismatch` on a receiver that gets
+  /// a different number of bytes than it expects (the text names the pair); `mpi` and `timeout` as
+  /// Exchange::wait().
   void exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives);
 
-  /// Makes an exchange that can be started any number of times; contents may change between exchanges, sizes
-  /// may not. Does not communicate. Several exchanges may be active if both ends of a pair start them in the
-  /// same order; ranks may be several exchanges apart. Arrival::index is the position of the source among all
-  /// sources by ascending rank. next() returns one Arrival per source, when its last message has arrived; its
-  /// `data` is empty.
+  /// Makes an exchange that can be started any number of times. Contents may change between exchanges, but
+  /// sizes may not. bind() does not communicate. Several exchanges may be active if both ends of every
+  /// message start them in the same order; one rank may be several exchanges ahead of another. Arrival::index
+  /// is the position of the source among all sources by ascending rank. next() returns one Arrival per
+  /// source, when the last message of this source has arrived; Arrival::data is empty.
   Exchange bind(std::span<const Outgoing> sends, std::span<const Incoming> receives);
 
  private:

@@ -44,10 +44,10 @@ struct HaloPartner {
 };
 
 /// A halo bound to arrays. After every start() the program must call wait(), or test() until it returns true.
-/// start, test and wait allocate no memory. Between start() and completion the program may only read the
-/// owned values of a gather and the ghost values of a scatter, and may change nothing. There is one
-/// exception: a scatter changes owned values only inside the test() or wait() that completes it, so the
-/// program may change them before.
+/// start, test and wait allocate no memory. Between start() and completion the program may read the owned
+/// values of a gather and the ghost values of a scatter, but must not change them, and must not access the
+/// other array. There is one exception: a scatter changes owned values only inside the test() or wait() that
+/// completes it, so the program may use and change owned values until then.
 class HaloExchange {
  public:
   HaloExchange(HaloExchange&&) noexcept;
@@ -55,28 +55,30 @@ class HaloExchange {
   /// Completes an active exchange, then frees it.
   ~HaloExchange();
 
-  /// Starts the exchange. All ranks of the halo must call it; it does not wait for other ranks. Throws Error
-  /// state if the exchange is already active or was freed.
+  /// Starts the exchange. All ranks of the halo must call start(), but start() does not wait for other ranks.
+  /// Throws Error with code `state` if the exchange is already active or was freed.
   void start();
-  /// Starts an exchange of GPU memory, as Exchange::start(stream): values are read after the earlier work on
+  /// Starts an exchange of GPU memory, as Exchange::start(stream): values are read after all earlier work on
   /// the stream.
   void start(void* stream);
-  /// Makes progress. Returns true if this rank's part is complete. Throws Error state without a start().
+  /// Makes progress. Returns true if this rank's part is complete. Throws Error with code `state` if the
+  /// exchange was not started.
   bool test();
-  /// Waits until this rank's part is complete. Throws Error state without a start(), mpi for errors of MPI.
+  /// Waits until this rank's part is complete. Throws Error with code `state` if the exchange was not
+  /// started, and `mpi` for errors of MPI.
   void wait();
   /// Waits as Exchange::wait(stream): later work on the stream finds the values.
   void wait(void* stream);
-  /// Returns whether the exchange is active: started, and not yet known to be complete. Throws Error state
-  /// after free().
+  /// Returns whether the exchange is active: started, and not yet known to be complete. Throws Error with
+  /// code `state` after free().
   bool is_under_way() const;
-  /// Frees the exchange. Collective, but does not wait for other ranks. Throws Error state while it is
-  /// active.
+  /// Frees the exchange. Collective, but does not wait for other ranks. Throws Error with code `state` if the
+  /// exchange is active.
   void free();
-  /// Returns statistics of the plan that carries the exchange. Throws Error state after free().
+  /// Returns statistics of the plan that the exchange uses. Throws Error with code `state` after free().
   const PlanInfo& info() const;
   /// Returns the largest relative error that rounding for transport adds to a value: unit_roundoff() of the
-  /// fields' wires. Throws as info().
+  /// fields' wires. Throws the errors of info().
   double wire_roundoff() const;
 
  private:
@@ -92,12 +94,12 @@ class Halo {
  public:
   /// Collective. Duplicates parent, finds the ghosts' owners, and makes the plan. needed: the global indices
   /// with which this rank works, in any order; duplicates are allowed, and owned indices are not ghosts.
-  /// entry_bytes: the bytes per entry for which messages are planned. The plan serves both directions and
-  /// fields of any size; give the size that is sent most often, because some schedulers, including "auto",
-  /// use it.
+  /// entry_bytes: the number of bytes per entry for which messages are planned. The plan serves both
+  /// directions and fields of any size; give the size that is sent most often, because some schedulers,
+  /// including "auto", use it.
   /// Cost: O(needed log needed) on each rank, a plan (see Plan; two plans if PlanOptions::topology names a
   /// network), and one exchange of 8 bytes per ghost; with Ownership::list three exchanges more.
-  /// Throws Error, the same on all ranks, naming rank and index at fault:
+  /// Throws Error, the same on all ranks; the text names the rank and the index at fault:
   ///   invalid_argument  a needed index that no rank owns or that is out of range; an index owned twice;
   ///                     ranges that descend or are not one per rank; entry_bytes below 1; errors of options
   ///   mismatch          ownership that differs between ranks: another kind, other ranges, or a function that
@@ -113,41 +115,42 @@ class Halo {
 
   LocalIndex num_owned() const;
   LocalIndex num_ghosts() const;
-  /// Returns the number of owned entries and ghosts together, for an array that holds both, owned entries
-  /// first.
+  /// Returns num_owned() + num_ghosts(): the size of an array of the owned entries followed by the ghosts.
   std::size_t num_entries() const;
   /// Returns the global indices of the ghosts, sorted by owner, then by index.
   std::span<const GlobalIndex> ghosts() const;
-  /// Returns 0 .. num_owned() - 1 for an owned entry, num_owned() + k for ghost k. O(log entries). Throws
-  /// Error invalid_argument for an index that is neither owned nor a ghost.
+  /// Returns the local index of a global index: 0 .. num_owned() - 1 for an owned entry, num_owned() + k for
+  /// ghost k. O(log entries). Throws Error with code `invalid_argument` for an index that is neither owned
+  /// nor a ghost.
   LocalIndex local_index(GlobalIndex index) const;
-  /// Returns the ranks that own this rank's ghosts, ascending. The spans are valid as long as the halo
-  /// exists.
+  /// Returns the ranks that own this rank's ghosts, in ascending order. The spans are valid as long as the
+  /// halo exists.
   std::vector<HaloPartner> owners() const;
   std::vector<HaloPartner> needers() const;
 
   // Collective.
 
-  /// Returns the communication matrix of a gather with this many bytes per entry, on all ranks: for the
-  /// planner and for nuice-bench.
+  /// Returns, on all ranks, the communication matrix of a gather with entry_bytes bytes per entry, for the
+  /// planner or nuice-bench.
   CommMatrix matrix(Bytes entry_bytes) const;
 
-  /// Returns if no rank has an error and all ranks have the same value, which is 0 or more. Otherwise throws
-  /// the error of a rank, or mismatch with `what`, the meaning of the values. Cost: one allreduce of three
-  /// numbers.
+  /// Checks that no rank has an error and that all ranks pass the same value, which is at least 0. Otherwise
+  /// throws, on all ranks, the error of a rank, or Error with code `mismatch` and a text that contains
+  /// `what`, the meaning of the value. Cost: one allreduce of three numbers.
   void agree(const Outcome& wrong, std::int64_t value, const std::string& what) const;
 
-  /// Makes a bind() of the other ranks fail. A layer above NUICE that finds an error in this rank's arrays
-  /// calls it while the other ranks call bind_gather() or bind_scatter(). All ranks throw this error, whose
-  /// text then begins with this rank's name.
+  /// Makes bind_gather() or bind_scatter() fail on all ranks. A layer above NUICE that finds an error in this
+  /// rank's arrays calls refuse() while the other ranks call bind_gather() or bind_scatter(). All ranks throw
+  /// the error `why`; its text then begins with this rank's number.
   [[noreturn]] void refuse(const Error& why) const;
 
   /// Binds arrays to fetch ghost values. The memory must stay valid until HaloExchange::free(). Throws Error,
-  /// the same on all ranks: invalid_argument for a field with too few values for its entries or fewer than
-  /// one component; mismatch if the ranks' bytes per entry differ; otherwise as Plan::bind().
+  /// the same on all ranks. Codes: `invalid_argument` for a field that has fewer values than the halo's
+  /// entries need, or fewer than one component; `mismatch` if ranks have different numbers of bytes per
+  /// entry; otherwise as Plan::bind().
   HaloExchange bind_gather(std::span<const GatherField> fields);
-  /// Binds arrays to return contributions: ghost values are combined into the owned entries of the same
-  /// global index.
+  /// Binds arrays to return contributions: the exchange combines ghost values into the owned entries of the
+  /// same global index.
   HaloExchange bind_scatter(std::span<const ScatterField> fields);
 
   /// Binds one array of owned values and one array of ghosts.
@@ -177,8 +180,8 @@ class Halo {
 
  private:
   struct State;
-  /// Splits an array into owned values and ghosts. A span that is too short stays too short, so that bind
-  /// reports it.
+  /// Splits an array into owned values and ghosts. If the array is too short, so is a part, and bind_gather()
+  /// or bind_scatter() reports the error.
   template <typename Value>
   std::pair<std::span<Value>, std::span<Value>> split(std::span<Value> values, int components) const {
     const std::size_t width = components > 0 ? static_cast<std::size_t>(components) : 0;

@@ -21,12 +21,16 @@ using GlobalIndex = std::int64_t;  ///< The index of an entry across all ranks.
 /// The index of an entry on one rank: owned entries first, then the ghosts.
 using LocalIndex = std::int32_t;
 
-/// How the values of a field are sent. float32 and bfloat16 are for doubles, which are rounded before they
-/// are sent and become doubles again on arrival; contributions are added as doubles.
+/// How the values of a field are sent. float32 and bfloat16 are for doubles: the values are rounded before
+/// they are sent, and become doubles again on arrival. Contributions are added as doubles.
 enum class Wire {
-  as_is,     ///< Unchanged.
-  float32,   ///< In half the bytes: relative error at most 2^-24, infinite above 3.4e38.
-  bfloat16,  ///< In a quarter of the bytes: relative error at most 2^-8, the range of float32.
+  as_is,  ///< Unchanged.
+  /// Sent as float, in half the bytes. The relative error is at most 2^-24; values above 3.4e38 become
+  /// infinite.
+  float32,
+  /// Sent as bfloat16, in a quarter of the bytes. The relative error is at most 2^-8; the range is that of
+  /// float.
+  bfloat16,
 };
 /// Returns the largest relative error of a wire; 0 for as_is.
 double unit_roundoff(Wire wire);
@@ -56,8 +60,8 @@ struct ScatterField {
   int components;
   CombineEntries combine;
   Wire wire = Wire::as_is;
-  /// Whether order and grouping change the result by rounding only. If so, contributions of a host may be
-  /// combined before they reach the owner.
+  /// Whether the order and grouping of the operations change the result only by rounding. If so,
+  /// contributions of a host may be combined before they reach the owner.
   bool any_order = false;
 };
 
@@ -96,7 +100,7 @@ GatherField gather_field(const Owned& owned, Ghosts&& ghosts, int components = 1
 template <typename Value, typename Op>
 void combine_entries(std::byte* owned, const std::byte* incoming, std::span<const LocalIndex> entries,
                      int components) {
-  // The fields of a message follow each other without gaps, so values need not be aligned: hence memcpy.
+  // Uses memcpy, because the fields of a message follow each other without gaps, so values may be unaligned.
   const auto width = static_cast<std::size_t>(components);
   for (const LocalIndex entry : entries) {
     std::byte* const at = owned + static_cast<std::size_t>(entry) * width * sizeof(Value);
@@ -111,8 +115,8 @@ void combine_entries(std::byte* owned, const std::byte* incoming, std::span<cons
   }
 }
 
-/// Whether an operation may be applied in any order: true for operations of the standard library. A program's
-/// own operation is assumed to need its order.
+/// Whether an operation may be applied in any order: true for the operations of the standard library below. A
+/// program's own operation is assumed to depend on the order.
 template <typename Op>
 inline constexpr bool works_in_any_order = false;
 template <typename T>

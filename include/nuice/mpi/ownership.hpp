@@ -15,19 +15,19 @@ namespace nuice::mpi {
 /// owned entry is its position among this rank's owned entries.
 class Ownership {
  public:
-  /// Says that rank r owns begins[r] .. begins[r + 1] - 1. begins has num_ranks + 1 numbers, equal on all
-  /// ranks. A look-up takes O(log ranks).
+  /// Returns an ownership in which rank r owns the global indices begins[r] .. begins[r + 1] - 1. begins has
+  /// num_ranks + 1 numbers, equal on all ranks. A look-up takes O(log ranks).
   static Ownership ranges(std::vector<GlobalIndex> begins);
-  /// Says that global index g belongs to owners[g], which is equal on all ranks (a mesh partition). This
-  /// rank's entries have ascending global indices. A look-up takes O(1); every rank needs memory for all
-  /// indices.
+  /// Returns an ownership in which global index g belongs to rank owners[g], such as a mesh partition. owners
+  /// must be equal on all ranks. This rank's entries are sorted by global index. A look-up takes O(1); every
+  /// rank needs memory for all indices.
   static Ownership array(std::vector<Rank> owners);
-  /// Says that this rank's entry i has the global index owned[i], and that owner(g) is the rank that owns g.
-  /// The function must give the same result on all ranks.
+  /// Returns an ownership in which this rank's entry i has the global index owned[i], and rank owner(g) owns
+  /// g. The function must give the same result on all ranks.
   static Ownership function(std::vector<GlobalIndex> owned, std::function<Rank(GlobalIndex)> owner);
-  /// Says that this rank's entry i has the global index owned[i]; no rank needs to know the other owners. A
-  /// directory, distributed over the ranks by hashing, finds the owners: a few exchanges of 16 bytes per
-  /// owned and per needed index.
+  /// Returns an ownership in which this rank's entry i has the global index owned[i]; no rank needs to know
+  /// the owners of other indices. A directory, distributed over the ranks by hashing, finds the owners. This
+  /// takes a few exchanges of 16 bytes per owned and per needed index.
   static Ownership list(std::vector<GlobalIndex> owned);
 
  private:

@@ -34,8 +34,8 @@ struct PlanInfo {
   std::string scheduler;  ///< The scheduler that was used, never "auto".
   std::uint64_t seed = 0;
   Bytes phase_cost_bytes = default_phase_cost_bytes;
-  /// The executor, a name of nuice::executors(), never "auto". Exchange::info() says what an exchange really
-  /// uses.
+  /// The executor, a name of nuice::executors(), never "auto". Exchange::info() names the executor that an
+  /// exchange really uses.
   std::string executor;
   std::string overridden;      ///< The options that NUICE_OPTIONS has overridden.
   Rank num_hosts = 0;          ///< The number of hosts; without PlanOptions::hosts the number of ranks.
@@ -49,27 +49,28 @@ struct PlanInfo {
   /// allocates; 0 if no message is forwarded.
   Bytes staged_bytes = 0;
   Bounds bounds;
-  /// For a halo: the bytes saved between hosts, because each host gets a value once
-  /// (PlanOptions::once_per_host).
+  /// For a halo: the number of bytes that need not cross the network, because each host gets a value only
+  /// once (PlanOptions::once_per_host).
   Bytes spared_bytes = 0;
   double gather_s = 0;  ///< The time to learn the matrix.
-  /// The time to choose the scheduler, including the time to make and to measure candidates; 0 unless "auto".
+  /// The time to choose the scheduler, including the time to make and to measure candidates; 0 unless the
+  /// scheduler was "auto".
   double choose_s = 0;
   double schedule_s = 0;   ///< The time to make the schedule and this rank's table.
-  double check_s = 0;      ///< The time of nuice::check(); 0 without it.
-  double predicted_s = 0;  ///< With "auto": the exchange time predicted before anything was measured.
+  double check_s = 0;      ///< The time of nuice::check(); 0 without a check.
+  double predicted_s = 0;  ///< With "auto": the predicted time of an exchange.
 };
 
 /// This rank's slice of a checked schedule for one communication matrix.
 class Plan {
  public:
-  /// Collective. Makes a plan on parent. destinations: the ranks to which this rank sends, with their bytes,
-  /// in any order; the rank itself and zero bytes are allowed. A rank may be listed several times (a periodic
-  /// grid of width two): the schedule then has one message for it, and bind() takes one buffer for each time.
-  /// The plans of a communicator share one duplicate of it; a plan with a watchdog has its own duplicate.
-  /// Time and memory grow with the messages of all ranks, because every rank gathers the matrix, O(ranks +
-  /// messages), and makes the same schedule. With Planning::distributed a rank needs memory for its own
-  /// messages only.
+  /// Collective. Makes a plan for the ranks of `parent`. destinations: the ranks to which this rank sends,
+  /// and the bytes for each, in any order; this rank itself and zero bytes are allowed. A rank may be listed
+  /// several times, for example in a periodic grid of width two. The schedule then has one message to that
+  /// rank, and bind() takes one buffer for each list entry. All plans on a communicator share one duplicate
+  /// of the communicator, but a plan with a watchdog has its own duplicate. Time and memory grow with the
+  /// messages of all ranks, because every rank gathers the matrix, O(ranks + messages), and makes the same
+  /// schedule. With Planning::distributed a rank needs memory for its own messages only.
   /// Throws Error, the same on all ranks, naming the rank or pair at fault:
   ///   invalid_argument  a destination outside the communicator, a negative size, an unknown
   ///                     scheduler, an option out of range, a null communicator or an intercommunicator
@@ -83,116 +84,119 @@ class Plan {
   ///                     fault tolerance it names the ranks that have died
   Plan(MPI_Comm parent, std::span<const Partner> destinations, const PlanOptions& options = {});
 
-  /// Collective. Makes a plan from the program's own schedule, of which every rank gives its slice: cut from
-  /// a file by nuice::slice(), or made by the ranks together. Messages may be split into pieces over several
-  /// phases. Other ranks may forward them, unless Planning::distributed is set. options.scheduler, seed and
-  /// phase_cost_bytes only label the plan. The schedule is always checked.
+  /// Collective. Makes a plan from the program's own schedule. Every rank passes its slice of the schedule:
+  /// the slice was cut from a file by nuice::slice(), or the ranks made their slices together. Messages may
+  /// be split into pieces over several phases. Other ranks may forward them, unless Planning::distributed is
+  /// set. options.scheduler, seed and phase_cost_bytes only label the plan. The schedule is always checked.
   /// Cost: every rank gathers the tables of all ranks, O(ranks + pieces); with Planning::distributed each
-  /// pair of ranks compares its own pieces, O(own pieces).
-  /// Throws Error, the same on all ranks: mismatch if table and communicator, or the tables of two ranks, do
-  /// not belong together (pair and phase are named), if a byte is not delivered exactly once, or if a rank
-  /// forwards a byte that it does not have; otherwise as the constructor.
+  /// pair of ranks compares only the pieces between them, O(own pieces).
+  /// Throws Error, the same on all ranks. The code is `mismatch` if table and communicator, or the tables of
+  /// two ranks, do not belong together (the text names pair and phase), if a byte is not delivered exactly
+  /// once, or if a rank forwards a byte that it does not have. Other errors are as for the constructor.
   static Plan from_table(MPI_Comm parent, const PhaseTable& table, const PlanOptions& options = {});
 
   Plan(Plan&&) noexcept;
   Plan& operator=(Plan&&) noexcept;
   ~Plan();  ///< Calls free(), unless MPI is finalized.
 
-  /// Collective. Makes a plan for a changed matrix, with this plan's options. destinations: all current
-  /// destinations, as for the constructor. This plan and its exchanges do not change. fault: as
-  /// PlanOptions::fault.
-  /// A plan by distributed_coloring with Planning::distributed reuses its phases: partners exchange only
-  /// changes, new messages get phases while the other messages keep theirs, and changed or moved messages are
-  /// checked. Cost: O(own messages) time, about ten short messages per change, and one sum over all ranks for
-  /// each of 15 to 45 rounds. The result may have a twentieth more phases than a fresh plan, so make a fresh
-  /// plan from time to time.
-  /// All other plans are made again, by the same scheduler and executor: `auto` does not choose again, and a
-  /// plan of from_table() uses the scheduler that its options name.
-  /// Throws Error, the same on all ranks, as the constructor does; mismatch if ranks follow different plans;
-  /// state if a rank has freed this plan.
+  /// Collective. Makes a new plan for a changed matrix, with this plan's options. destinations: all
+  /// destinations in the changed matrix, as for the constructor. This plan and its exchanges do not change.
+  /// fault: as PlanOptions::fault.
+  /// If this plan was made by distributed_coloring with Planning::distributed, the new plan reuses its
+  /// phases. Partners tell each other only what has changed. New messages get phases, and most other messages
+  /// keep their phases. Changed and moved messages are checked. Cost: O(own messages) time, about ten short
+  /// messages per change, and 15 to 45 rounds with one sum over all ranks each. The new plan may have 5 %
+  /// more phases than a plan from the constructor, so call the constructor from time to time.
+  /// If this plan was made in any other way, the new plan is made from scratch, by the same scheduler and
+  /// executor: `auto` does not choose again, and for a plan of from_table() the options name the scheduler.
+  /// Throws Error, the same on all ranks, as the constructor does; also with code `mismatch` if ranks follow
+  /// different plans, and `state` if a rank has freed this plan.
   Plan follow(std::span<const Partner> destinations, const Outcome& fault = {}) const;
 
-  /// Collective over comm. Makes a plan for the messages among the ranks of comm, with this plan's options;
-  /// this plan does not change. comm contains only ranks of this plan, in any order: for example the ranks
-  /// that survive after a death (MPIX_Comm_shrink). The new plan numbers ranks as in comm, and keeps the
-  /// order of destinations(), without ranks outside comm. A list in option hosts is reused for the ranks of
-  /// comm; an option topology that does not suit the number of ranks is an error. fault: as
-  /// PlanOptions::fault.
-  /// Throws Error, the same on all ranks, as the constructor does; mismatch if ranks follow different plans;
-  /// state if a rank has freed this plan; invalid_argument if a rank of comm does not belong to this plan.
+  /// Collective over comm. Makes a new plan for the messages among the ranks of comm, with this plan's
+  /// options; this plan does not change. comm contains only ranks of this plan, in any order: for example the
+  /// ranks that survive when others have died (MPIX_Comm_shrink). The new plan numbers ranks as in comm. It
+  /// keeps the order of destinations(), and omits ranks outside comm. If the option hosts is a list, each
+  /// rank of comm keeps its host. If the option topology does not suit the number of ranks of comm, the call
+  /// fails. fault: as PlanOptions::fault.
+  /// Throws Error, the same on all ranks, as the constructor does; also with code `mismatch` if ranks follow
+  /// different plans; `state` if a rank has freed this plan; `invalid_argument` if a rank of comm does not
+  /// belong to this plan.
   Plan follow_on(MPI_Comm comm, const Outcome& fault = {}) const;
 
-  // After free() the functions below throw Error state. Functions that bind throw it on all ranks if one rank
-  // has freed the plan.
+  // After free() the functions below throw Error with code `state`. If one rank has freed the plan, the
+  // functions that bind throw this error on all ranks.
 
-  /// Not collective. Returns the destinations in the order given to the constructor, including zero bytes and
-  /// the rank itself.
+  /// Not collective. Returns the destinations in the order given to the constructor, including destinations
+  /// with zero bytes and this rank itself.
   std::span<const Partner> destinations() const;
-  /// Not collective. Returns the ranks that send to this rank, with their bytes, ascending, including the
-  /// rank itself. A rank that lists this rank several times appears once for each message that is not empty,
-  /// in the order of its list.
+  /// Not collective. Returns the ranks that send to this rank, and the bytes from each, by ascending rank;
+  /// this rank itself is included if it sends to itself. If a rank lists this rank several times, it appears
+  /// once for each message that is not empty, in the order of the sender's list.
   std::span<const Partner> sources() const;
   const PhaseTable& table() const;
   const PlanInfo& info() const;
-  /// Not collective. Returns the candidates and the reason of the choice; nullptr unless the scheduler was
-  /// "auto". Equal on all ranks.
+  /// Not collective. Returns the candidates and the reason for the choice; nullptr unless the scheduler was
+  /// "auto". The result is equal on all ranks.
   const Advice* advice() const;
 
-  /// Collective. Gathers the matrix of all ranks on rank 0, which writes it for the commands of nuice (show,
-  /// compare, advise, report) and nuice-bench. Memory on rank 0 grows with the messages of all ranks. Throws
-  /// Error io on all ranks if the file cannot be written.
+  /// Collective. Gathers the matrix on rank 0, which writes it to a file for `nuice show`, `compare`,
+  /// `advise`, `report`, and nuice-bench. The memory that rank 0 needs grows with the messages of all ranks.
+  /// Throws Error with code `io` on all ranks if the file cannot be written.
   void save_matrix(const std::string& path) const;
 
   // Binding is collective; all ranks must bind the same plan in the same form and direction. The memory must
-  // stay valid until Exchange::free(). A plan may be bound any number of times, and its exchanges may be
-  // active together. If messages are forwarded, binding allocates memory for the bytes that this rank stages
-  // for other ranks: nuice::staged_bytes(table()). Backwards, a rank sends to its sources() and receives from
-  // its destinations(). Cost: O(table).
-  // Throws Error, the same on all ranks: invalid_argument for a wrong number of buffers, or a buffer that is
-  // null or too small (the pair is named); limit if a piece is larger than this MPI can send; mismatch if
-  // ranks bind different plans of the communicator, or a plan in different forms; state after free().
+  // stay valid until Exchange::free(). A plan may be bound any number of times, and several of its exchanges
+  // may be active at once. If messages are forwarded, binding allocates memory for the bytes that this rank
+  // stages for other ranks: nuice::staged_bytes(table()). If direction is `backwards`, a rank sends to its
+  // sources() and receives from its destinations(). Cost: O(table).
+  // Throws Error, the same on all ranks. Codes: `invalid_argument` for a wrong number of buffers, or a buffer
+  // that is null or too small (the text names the pair); `limit` if a piece is larger than this MPI can send;
+  // `mismatch` if ranks bind different plans of the communicator, or bind the plan in different forms;
+  // `state` after free().
 
   /// Binds one buffer per partner: send[i] belongs to destinations()[i], receive[i] to sources()[i].
   Exchange bind(std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive,
                 Direction direction = Direction::forwards);
 
-  /// Binds one buffer for all partners. Throws invalid_argument also for a wrong number of offsets, and for
-  /// messages that exceed the buffer.
+  /// Binds one send buffer and one receive buffer for all partners. Throws Error with code `invalid_argument`
+  /// also for a wrong number of offsets, and for messages that exceed the buffer.
   Exchange bind(const SendArray& send, const ReceiveArray& receive,
                 Direction direction = Direction::forwards);
 
-  /// Binds several fields to one run of the schedule: message i consists of the elements for partner i of all
-  /// fields. The plan's sizes only determine which share of a message each phase carries, so a plan made for
-  /// numbers of elements, or for their bytes, serves fields of any size. Both ends of a message must have the
-  /// same number of elements of the same size (memory layouts may differ), and all ranks the same number of
-  /// fields. A transfer with few bytes is one MPI message for all fields; a transfer with many bytes is one
-  /// MPI message per field. Types may be freed once this returns. Additional cost: a small message to each
-  /// destination.
-  /// Throws also: invalid_argument for invalid fields and for fields that do not fit the partners; mismatch
-  /// for ends that differ (pair and field are named); not_applicable, if the plan forwards, for messages that
-  /// exceed their planned sizes by different factors and for parts that end inside an element.
+  /// Binds several fields, which travel in one exchange. Message i consists of the elements of all fields for
+  /// partner i. The sizes in the plan only determine which share of a message each phase carries. Therefore a
+  /// plan that was made for numbers of elements, or for bytes, serves fields of any size. Both ends of a
+  /// message must have the same number of elements of the same size, but memory layouts may differ. All ranks
+  /// must have the same number of fields. A transfer with few bytes is one MPI message for all fields; a
+  /// transfer with many bytes is one MPI message per field. Types may be freed after the call. Additional
+  /// cost: a small message to each destination.
+  /// Throws also: `invalid_argument` for invalid fields, and for fields that do not suit the partners;
+  /// `mismatch` if both ends of a message differ (the text names pair and field); `not_applicable` if the
+  /// plan forwards messages, and messages exceed their planned sizes by different factors or a part ends
+  /// inside an element.
   Exchange bind(std::span<const SendField> send, std::span<const ReceiveField> receive,
                 Direction direction = Direction::forwards);
 
-  /// Makes a bind() of the other ranks fail. A layer above NUICE that finds an error in this rank's memory
-  /// calls it while the other ranks call any bind(). All ranks throw this error, whose text then begins with
-  /// this rank's name.
+  /// Makes bind() fail on all ranks. A layer above NUICE that finds an error in this rank's memory calls
+  /// refuse() while the other ranks call any form of bind(). All ranks throw the error `why`; its text then
+  /// begins with this rank's number.
   [[noreturn]] void refuse(const Error& why);
-  /// Binds one entry per message, in the forward direction. sends[i] must have the size of destinations()[i],
-  /// and `receives` the sizes of sources(), with ranks in any order. Several messages from one rank keep the
-  /// order of its list.
-  /// Empty messages may be left out of both. Types may be freed once this returns. Arrival::index counts in
-  /// `receives`. Throws also: mismatch if a rank expects other messages than are sent to it; the pair is
-  /// named.
+  /// Binds one entry per message, in the forward direction. The size of sends[i] must be the size of
+  /// destinations()[i]. `receives` must contain the messages of sources(), with the same sizes; the order of
+  /// the ranks is free. If one rank sends several messages to this rank, `receives` lists them in the
+  /// sender's order.
+  /// Both lists may omit empty messages. Types may be freed after the call. Arrival::index is a position in
+  /// `receives`. Throws also: `mismatch` if a rank expects other messages than are sent to it; the text names
+  /// the pair.
   Exchange bind_messages(std::span<const Outgoing> sends, std::span<const Incoming> receives);
-  /// Binds messages in place: every start() sends the present contents of `messages` to the ranks from which
-  /// they come, and the exchange replaces them. It copies the contents, and needs the same amount of memory
-  /// again.
+  /// Binds messages that are sent and received in the same memory. Each entry of `messages` names a rank and
+  /// a buffer. Every start() sends the contents of the buffer to this rank; the message from this rank then
+  /// replaces the contents. start() copies the contents first, so the exchange needs as much memory again.
   Exchange bind_in_place(std::span<const Incoming> messages);
 
-  /// Collective. Releases the tables, and the communicator once no Exchange needs it; bound exchanges stay
-  /// usable. (The duplicate that plans of a communicator share is freed with the last of them.) A second call
-  /// does nothing.
+  /// Collective. Releases the tables; bound exchanges stay usable. The duplicate of the communicator is freed
+  /// when no plan and no exchange needs it any more. A second call of free() does nothing.
   void free();
 
  private:

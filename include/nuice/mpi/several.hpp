@@ -48,7 +48,7 @@ void until(Look&& look) {
     if (looks % looks_per_yield == 0) std::this_thread::yield();
 }
 
-/// Tests the exchange if it is active. Returns true if it is complete or was not active.
+/// Tests the exchange if it is active. Returns true if the exchange is complete or was not active.
 template <typename Type>
 bool is_over(Type& element) {
   auto& exchange = exchange_in(element);

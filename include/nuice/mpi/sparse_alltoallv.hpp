@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages that their receivers do not expect: each rank lists destinations and data, and gets the messages
-// sent to it with their senders.
+// that are sent to it, with their senders.
 //
 //   const nuice::mpi::Received received = nuice::mpi::sparse_alltoallv(comm, messages);
 //   for (std::size_t i = 0; i < received.sources.size(); ++i)
@@ -24,7 +24,8 @@ namespace nuice::mpi {
 
 /// The messages that other ranks have sent to this rank.
 struct Received {
-  /// The senders, ascending. Messages from one sender keep the order of its list.
+  /// The sender and the size of each message, by ascending sender. Messages from one sender keep the order of
+  /// the sender's list.
   std::vector<Partner> sources;
   std::vector<Bytes> offsets;         ///< The offset of each message in data.
   std::unique_ptr<std::byte[]> data;  ///< All messages, each at a multiple of 16 bytes.
@@ -36,13 +37,13 @@ struct Received {
   }
 };
 
-/// Collective. Sends messages and returns the messages sent to this rank. sends: any messages, also to the
-/// rank itself and several to one rank; empty messages are not sent. Returns when this rank's send buffers
-/// may be overwritten and all its messages have arrived. Cost: about one message time per message, and
-/// between hosts one sum over the ranks.
-/// Throws Error, the same on all ranks: invalid_argument for a rank outside the communicator, a negative
-/// count, a null datatype, or a communicator that Plan refuses; limit for a message above 2^62
-/// bytes; mpi if MPI reports an error.
+/// Collective. Sends messages and returns the messages sent to this rank. `sends` may contain several
+/// messages to one rank, and messages to this rank itself; empty messages are not sent. Returns when this
+/// rank's send buffers may be overwritten and all messages to this rank have arrived. Cost: about the time of
+/// one message per message, and between hosts one sum over all ranks.
+/// Throws Error, the same on all ranks: code `invalid_argument` for a rank outside the communicator, a
+/// negative count, a null datatype, or a communicator that Plan does not accept; `limit` for a message above
+/// 2^62 bytes; `mpi` if MPI reports an error.
 Received sparse_alltoallv(MPI_Comm comm, std::span<const Outgoing> sends);
 
 }  // namespace nuice::mpi

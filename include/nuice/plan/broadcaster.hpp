@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The registry of broadcast algorithms. scheduler.hpp has the registry of schedulers.
+// The registry of broadcast algorithms.
 //
 //   BroadcastSchedule plan = make_broadcast("reb", num_ranks, root);         // to all
 //   BroadcastSchedule plan = make_broadcast("reb", num_ranks, root, group);  // to a selected group
@@ -17,21 +17,21 @@ struct Broadcaster {
   std::string_view name;     ///< The name, such as "reb".
   std::string_view summary;  ///< A one-line description.
   std::string_view source;   ///< The paper and figure that describe it.
-  /// Makes the broadcast. chain[0] is the root; the other entries are the ranks that need the message, each
-  /// once.
+  /// Makes the broadcast. chain[0] is the root. The other entries are the ranks that need the message; each
+  /// rank occurs once.
   BroadcastSchedule (*make)(Rank num_ranks, std::span<const Rank> chain);
 };
 
 /// Returns all entries, in a fixed order.
 std::span<const Broadcaster> broadcasters();
 
-/// Makes a broadcast from root to all ranks. Throws Error invalid_argument for an unknown name or an invalid
-/// root.
+/// Makes a broadcast from root to all ranks. Throws Error with code `invalid_argument` for an unknown name or
+/// an invalid root.
 BroadcastSchedule make_broadcast(std::string_view name, Rank num_ranks, Rank root);
 
-/// Makes a broadcast from root to the ranks of `group`, which are in any order and may include the root. No
-/// other rank takes part. Throws Error invalid_argument also for a member that is an invalid rank or occurs
-/// twice.
+/// Makes a broadcast from root to the ranks of `group`. The group is in any order and may include the root.
+/// No other rank takes part. Throws Error with code `invalid_argument` also if the group contains an invalid
+/// rank, or contains a rank twice.
 BroadcastSchedule make_broadcast(std::string_view name, Rank num_ranks, Rank root,
                                  std::span<const Rank> group);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A machine: a network and the costs of sending on it. The simulator (simulate.hpp) runs schedules on it.
+// A machine: a network, and the costs of sending messages on this network. The simulator (simulate.hpp) runs
+// schedules on machines.
 //
 //   const Machine cm5 = find_machine("cm5-32");        // a shipped machine
 //   const Machine mine = load_machine("my.toml");      // keys, units, formulas: docs/reference/machines.md
@@ -24,8 +25,9 @@
 
 namespace nuice {
 
-/// The names "full", "paired", "half"; "packet", "circuit"; "table", "random", "spray". The functions
-/// find_... throw Error invalid_argument, which lists the known names.
+/// These functions convert enumerators to names ("full", "paired", "half"; "packet", "circuit"; "table",
+/// "random", "spray") and back. If a name is unknown, the functions find_...() throw Error with code
+/// `invalid_argument`, whose text lists the known names.
 std::string_view duplex_name(Duplex duplex);
 Duplex find_duplex(std::string_view name);
 std::string_view switching_name(Switching switching);
@@ -46,50 +48,52 @@ struct Machine : MessageCosts,
   std::string name;
   std::string summary;
   std::shared_ptr<const Topology> topology;
-  bool grows = false;  ///< Whether grown() can enlarge the network to the required size.
+  bool grows = false;  ///< Whether grown() can enlarge the network.
 
-  double planning_slowdown = 1;  ///< The ratio of planning time to planning_cost_s() (advise.hpp).
+  double planning_slowdown = 1;  ///< The time of planning divided by planning_cost_s() (advise.hpp).
 
-  /// The worst ratio that the checks of a calibrated machine found between measured and predicted time, at
-  /// least 1. 0: not checked.
+  /// For a calibrated machine: the worst ratio, at least 1, between measured and predicted time that its
+  /// checks found. 0: the machine was not checked.
   double worst_check = 0;
 };
 
-/// The limit of worst_check. A calibrated machine with a larger worst_check is used only if the user names
-/// it.
+/// The limit of Machine::worst_check. A calibrated machine with a larger worst_check is used only if the user
+/// names the machine.
 inline constexpr double largest_trusted_error = 1.5;
 
-/// Returns the number of bytes on the wire for a transfer of `bytes`.
+/// Returns the number of bytes on the wire, including packet headers, for a transfer of `bytes` bytes.
 Bytes wire_bytes(const Machine& machine, Bytes bytes);
 
-/// Returns the time until every rank has the whole matrix, `ranks` rows of `ranks` words (004 s.3). A control
-/// network sends the ranks^2 words one after the other. Without a control network, recursive doubling over
-/// the ports sends ceil(log2(ranks)) messages of doubling length.
+/// Returns the time of an allgather after which every rank has the whole matrix: `ranks` rows of `ranks`
+/// words (004 s.3). A control network sends the ranks^2 words one after the other. Without a control network,
+/// each rank sends ceil(log2(ranks)) messages by recursive doubling.
 double concatenation_s(const Machine& machine, Rank ranks);
 
-/// Returns the time until every rank knows its senders (Generate_Recv, 004 fig. 1), if each rank has `degree`
-/// messages. This takes a vector sum, by the control network or by recursive halving, and `degree` active
-/// messages out and in. Without active messages, short messages replace them.
+/// Returns the time until every rank knows its senders (Generate_Recv, 004 fig. 1), if each rank sends
+/// `degree` messages. This takes a vector sum, by the control network or by recursive halving. In addition
+/// each rank sends and receives `degree` active messages, or short messages if the machine has no active
+/// messages.
 double discovery_s(const Machine& machine, Rank ranks, double degree);
 
-/// Returns the time of a broadcast by the control network, which does not depend on the number of ranks; 0
-/// without such a network.
+/// Returns the time of a broadcast by the control network; 0 if the machine has no control network. The time
+/// does not depend on the number of ranks.
 double control_broadcast_s(const Machine& machine, Bytes bytes);
 
-/// Throws Error invalid_argument if the machine is impossible: no topology, a negative time, byte_s of 0, a
-/// header without packets, or a queue without a timeout. Machines from files have passed this check.
+/// Checks a machine. Throws Error with code `invalid_argument` if the machine is impossible: no topology, a
+/// negative time, byte_s of 0, a header without packets, or a queue without a timeout. The functions that
+/// read machine files call require_valid().
 void require_valid(const Machine& machine);
 
-/// Reads a machine from TOML text; error texts contain `name`. Throws Error parse, "name:line: reason", for
-/// text that is not TOML, an unknown key, a missing or wrong unit, a negative or impossible value, or an
-/// unknown topology.
+/// Reads a machine from TOML text; `name` is the file name for error texts. Throws Error with code `parse`
+/// and the text "name:line: reason" for text that is not TOML, an unknown key, a missing or wrong unit, a
+/// negative or impossible value, or an unknown topology.
 Machine parse_machine(std::string_view text, const std::string& name);
 
-/// Reads a machine from a file. Throws as parse_machine(), and Error io.
+/// Reads a machine from a file. Throws the errors of parse_machine(), and Error with code `io`.
 Machine load_machine(const std::string& path);
 
-/// A comment in a machine file, written after the value of `key`. Without section and key it is a line at
-/// the top.
+/// A comment in a machine file. It is written after the value of `key`; if section and key are empty, it is a
+/// line at the top of the file.
 struct MachineNote {
   std::string section;  ///< The section, such as "message".
   std::string key;      ///< The key, such as "start_up".
@@ -97,11 +101,12 @@ struct MachineNote {
 };
 
 /// Returns the TOML text from which parse_machine() makes the same machine again, except for its name.
-/// Default values are left out, or written as a comment if there is a note on them. Throws Error
-/// invalid_argument as require_valid().
+/// Default values are left out; if there is a note on a default value, the value is written as a comment.
+/// Throws the errors of require_valid().
 std::string machine_text(const Machine& machine, std::span<const MachineNote> notes = {});
 
-/// Writes machine_text() to a file, completely or not at all. Throws as machine_text(), and Error io.
+/// Writes machine_text() to a file, completely or not at all. Throws the errors of machine_text(), and Error
+/// with code `io`.
 void save_machine(const Machine& machine, const std::string& path, std::span<const MachineNote> notes = {});
 
 /// A machine that NUICE ships: its name, and its TOML text with the source of every number.
@@ -117,23 +122,23 @@ std::span<const ShippedMachine> shipped_machines();
 bool names_machine_file(std::string_view name);
 
 /// Returns load_machine(name) if `name` is the name of a file, otherwise the shipped machine with that name.
-/// Throws Error invalid_argument, which lists the known names.
+/// Throws Error with code `invalid_argument` for an unknown name; the text lists the known names.
 Machine find_machine(std::string_view name);
 
-/// Returns the machine enlarged for `ranks` ranks, of which `ranks_per_host` share the port of a host. Its
-/// network is just large enough, but never smaller than in its file. A crossbar grows by ports, a fattree by
-/// leaves and then by one more level of switches, a tree by its top level, a dragonfly by groups. A machine
-/// that does not grow is returned unchanged. Throws Error invalid_argument if the network cannot grow as
-/// required, for several ranks per host on a dragonfly, and for several ranks per host on a machine that does
-/// not grow.
+/// Returns the machine with a network that is enlarged for `ranks` ranks. Each host has `ranks_per_host`
+/// ranks, which share the host's port. The new network is just large enough, but never smaller than the
+/// machine's own network. A crossbar grows by ports, a fattree by leaves and then by one more level of
+/// switches, a tree by its top level, a dragonfly by groups. If Machine::grows is false, the machine is
+/// returned unchanged. Throws Error with code `invalid_argument` if the network cannot grow as required, for
+/// several ranks per host on a dragonfly, and for several ranks per host on a machine that does not grow.
 Machine grown(const Machine& machine, Rank ranks, Rank ranks_per_host = 1);
 
 /// Returns grown(find_machine(name), ranks, ranks_per_host).
 Machine find_machine(std::string_view name, Rank ranks, Rank ranks_per_host = 1);
 
-/// Returns the path of the file that `nuice-calibrate --save` writes and the scheduler "auto" reads:
-/// machine.toml, or shared-memory.toml if all ranks are on one host, in $XDG_CONFIG_HOME/nuice or
-/// ~/.config/nuice. Empty if there is no home directory.
+/// Returns the path of the file that `nuice-calibrate --save` writes and that the scheduler "auto" reads. The
+/// file is machine.toml, or shared-memory.toml if all ranks are on one host; its folder is
+/// $XDG_CONFIG_HOME/nuice or ~/.config/nuice. The result is empty if there is no home directory.
 std::string calibrated_machine_path(bool one_host);
 
 }  // namespace nuice

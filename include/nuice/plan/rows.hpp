@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Registry entries (rows) from a shared object: schedulers and executors that this library was built without.
+// Loads registry entries (rows) from a shared object: schedulers and executors that are not part of this
+// library.
 //
 //   extern "C" void nuice_add_rows(nuice::Rows& rows) { rows.add(my_scheduler); }   // in the shared object
 //   load_rows("./my_rows.so");            // in the program, on all ranks
@@ -15,12 +16,12 @@
 
 namespace nuice {
 
-/// The registries of the program. nuice_add_rows() adds its entries to them, no matter how program and shared
-/// object were linked.
+/// The registries of the program. nuice_add_rows() adds its entries to this object, however the program and
+/// the shared object were linked.
 class Rows {
  public:
-  /// Adds an entry. Throws Error as add_scheduler() and add_executor(), and mismatch if the object was built
-  /// with headers of another version.
+  /// Adds an entry. Throws the errors of add_scheduler() and add_executor(), and Error with code `mismatch`
+  /// if the shared object was built with headers of another version.
   void add(const Scheduler& row) { add_scheduler_row(row, sizeof row); }
   void add(const Executor& row) { add_executor_row(row, sizeof row); }
 
@@ -32,9 +33,10 @@ class Rows {
   virtual void add_executor_row(const Executor& row, std::size_t size) = 0;
 };
 
-/// Loads the shared object at `path` until the program ends, and lets its nuice_add_rows() add entries. Call
-/// it on all ranks, before the first plan. Throws Error io if the object cannot be loaded, invalid_argument
-/// if it has no such function, and the errors of Rows::add(). Entries added before an error remain.
+/// Loads the shared object at `path` until the program ends, and calls its function nuice_add_rows(), which
+/// adds entries. Call load_rows() on all ranks, before the first plan. Throws Error with code `io` if the
+/// object cannot be loaded, `invalid_argument` if the object has no function nuice_add_rows(), and the errors
+/// of Rows::add(). Entries added before an error remain.
 void load_rows(const std::string& path);
 
 }  // namespace nuice

@@ -76,8 +76,8 @@ def _usage_text(error: typer.TyperException) -> str:
 
 
 def _have_streams() -> bool:
-    """Returns False if stdout is closed: results would be lost, and files opened later would get its
-    descriptor.
+    """Returns False if stdout is closed. In this case results would be lost, and a file that is opened later
+    would get the descriptor of stdout.
     """
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass

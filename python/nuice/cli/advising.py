@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice advise: which scheduler and executor suit a matrix, and why the others do not; maps of the fastest
-candidate.
+"""nuice advise: says which scheduler and executor suit a matrix, and why the others do not; draws maps of the
+fastest candidate.
 """
 
 from __future__ import annotations
@@ -69,12 +69,12 @@ def advise(
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> int:
-    """Choose a schedule: predict the cost of every candidate, and say why the others are not chosen. The
-    least planning / R + exchange time wins.
+    """Choose a schedule: predict the cost of every candidate, choose the least, and say why the others are
+    not chosen. The cost is planning time / R + exchange time, for R uses of the plan.
 
-    With --map the candidates are AC, LP, RS_N and RS_NL unless --candidates names others. Every cell is
-    simulated, and a table shows up to how many messages per rank CGM (RS_N) beats LP, by 003 s.5.1 and by
-    NUICE.
+    With --map the candidates are AC, LP, RS_N and RS_NL unless --candidates names others. Every cell of the
+    map is simulated. A table shows up to how many messages per rank CGM (RS_N) costs no more than LP,
+    according to 003 s.5.1 and according to NUICE.
     """
     if region == (file is not None):
         raise Error("nuice advise takes a FILE.mtx, or --map and no file")

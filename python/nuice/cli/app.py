@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Puts the commands together. Each group has a file; each command reads its input, calls the package, and
-reports.
+"""Assembles the command `nuice` from its subcommands. Each group of subcommands has its own file. A
+subcommand reads its input, calls the package, and shows the results.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice plan-at-scale: a plan of up to a million ranks, each of which knows only its own messages."""
+"""nuice plan-at-scale: makes a plan for up to a million ranks, each of which knows only its own messages."""
 
 from __future__ import annotations
 
@@ -47,9 +47,10 @@ def plan_at_scale(
 ) -> int:
     """Plan without a matrix: every rank knows only its own messages. All ranks run in this process.
 
-    The code is that of Planning::distributed on MPI. Rounds, messages, memory and phases are counted; the
-    times of machines are modelled by LogGP. 2^20 ranks with 64 messages each take minutes and 5 GB. --plot
-    also draws phases and time for fewer ranks. Exit code 1 if a plan is wrong.
+    The code is the same as for planning=distributed on MPI. The command counts rounds, control messages,
+    memory and phases, and predicts planning times on machines by the LogGP model. 2^20 ranks with 64 messages
+    each take minutes and 5 GB of memory. --plot also draws phases and time for fewer ranks. Exit code 1 if a
+    plan is wrong.
     """
     machines = [_core.find_machine(name) for name in names_in("--machine", machine)]
 

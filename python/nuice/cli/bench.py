@@ -19,8 +19,8 @@ TIME_LIMIT_S = 300
 
 
 def find_program(name: str) -> str:
-    """Finds a program next to this Python, where `make build` puts it, or on PATH; otherwise raises Error
-    io.
+    """Returns the path of a program next to this Python, where `make build` puts it, or on PATH. Raises Error
+    with code "io" if there is no such program.
     """
     own = Path(sys.executable).parent / name
     found = str(own) if os.access(own, os.X_OK) else shutil.which(name)
@@ -39,7 +39,8 @@ def run_bench(
     start: Sequence[str] = (),
     more: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
-    """Returns one record per method, as nuice-bench --json prints them. Raises Error mpi if the run fails.
+    """Returns one record per method, as nuice-bench --json prints them. Raises Error with code "mpi" if the
+    run fails.
 
     start: the command that starts nuice-bench, instead of mpiexec -n num_ranks. more: further options of
     nuice-bench.
@@ -56,7 +57,7 @@ def run_broadcast_bench(
     root: int = 0,
     group: Sequence[int] | None = None,
 ) -> list[dict[str, Any]]:
-    """Runs a broadcast to all ranks, or to a group, and returns records as run_bench()."""
+    """Runs a broadcast to all ranks, or to a group. Returns the same kind of records as run_bench()."""
     problem = ["--broadcast", str(num_bytes), "--root", str(root)]
     if group is not None:
         problem += ["--group", ",".join(map(str, group))]

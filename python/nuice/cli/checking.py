@@ -22,8 +22,8 @@ def check(
 ) -> int:
     """Check a plan: does every byte of the matrix arrive exactly once, and do the claimed guarantees hold?
 
-    A plan that claims link_free names its network. With --topology it must be link_free on that network,
-    whatever it claims.
+    A plan that claims link_free names its network. With --topology the plan must be link_free on the given
+    network, whatever it claims.
 
     Exit code 0 if the plan is right, 1 if it is wrong (the first violation is named), 2 for bad input, such
     as a plan that was made for another matrix.

@@ -32,10 +32,10 @@ def compare(
 ) -> int:
     """Compare schedulers on a matrix: phases, bytes and planning time, each schedule checked.
 
-    Ratios are to the lower bounds for ranks that send and receive one message at a time; schedulers without
-    this property (ac) have none. With a network, rounds are the phases that a schedule takes if transfers
-    that share a link wait for each other; their bound is the bound of the ports or of the busiest link.
-    Exit code 1 if a schedule is wrong.
+    Ratios are relative to the lower bounds for ranks that send and receive one message at a time. Schedulers
+    without this property (ac) have no ratios. With a network, rounds is the number of phases if transfers
+    that share a link wait for each other. Its lower bound comes from the ports or from the busiest link. Exit
+    code 1 if a schedule is wrong.
     """
     names = None if schedulers is None else names_in("--schedulers", schedulers)
     matrix = _core.load_matrix_market(file)

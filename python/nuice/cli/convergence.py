@@ -29,9 +29,11 @@ def convergence(
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> int:
-    """Show which method carried out each exchange, and the time it took; auto tries several methods.
+    """Show which method carried out each exchange, and how long the exchange took, while auto tries several
+    methods.
 
-    The picture has the time of every exchange, coloured by method, and the best of MPI's own methods.
+    The picture shows the time of every exchange, coloured by method, and the time of the best of MPI's own
+    methods.
     """
     records = _records(file)
     record = next((r for r in records if r["method"] == method), None)

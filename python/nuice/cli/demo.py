@@ -47,9 +47,8 @@ def demo(
 ) -> int:
     """Mesh an airfoil, plan the exchange of its halo, carry it out on MPI ranks, and draw everything.
 
-    Exchanges run first in this machine's shared memory, then between emulated hosts with ports, where
-    messages contend.
-    Needs mpiexec and nuice-bench, which `make build` provides.
+    Exchanges run first in the shared memory of this machine, then between emulated hosts, where messages
+    contend for ports. The command needs mpiexec and nuice-bench, which `make build` provides.
     """
     for program in ("mpiexec", "nuice-bench"):
         find_program(program)
@@ -76,7 +75,8 @@ class Progress:
 
     @contextmanager
     def step(self, name: str) -> Iterator[list[str]]:
-        """Runs a step. The body appends its outcome to the list, which is shown when the step ends."""
+        """Runs a step. The body of the `with` statement appends its outcome to the list, which is shown when
+        the step ends."""
         outcome: list[str] = []
         begin = time.perf_counter()
         with self._console.status(f"{name} ..."):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The second part of nuice demo: the same exchange between hosts with ports, by MPI as installed, by MPI
-with two settings, and by NUICE.
+"""The second part of nuice demo: the same exchange between emulated hosts, by untuned MPI, by MPI with two
+settings, and by NUICE.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ def network_matrix(halo: CommMatrix, scale: int) -> CommMatrix:
 
 
 def exchange_on_hosts(matrix: CommMatrix, reps: int, out: Path) -> dict[str, Any]:
-    """Runs all METHODS, interleaved, on a network of one host per rank, then MPI's own methods with SETTINGS.
-    Writes network.mtx and network.json to `out`.
+    """Runs all METHODS alternately on a network with one host per rank, and then MPI's own methods with
+    SETTINGS. Writes network.mtx and network.json to the folder `out`.
 
-    Raises Error mpi if the run fails.
+    Raises Error with code "mpi" if the run fails.
     """
     _core.save_matrix_market(out / "network.mtx", matrix, "nuice demo: what is exchanged between hosts")
     with tempfile.TemporaryDirectory() as folder:
@@ -95,7 +95,8 @@ def summarize(
     ports: dict[str, Any],
     with_settings: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
-    """Returns the data of the pictures and of the closing text: times in seconds, segments per exchange."""
+    """Returns the data of the pictures and of the closing text: times in seconds, and TCP segments per
+    exchange."""
     bound_s = _core.lower_bounds(matrix).max_port_bytes / RATE_BYTES_PER_S
     methods = [_method(record, ports) for record in records if not record["refused"]]
     best = min((m for m in methods if m["mpi"]), key=lambda m: m["median_s"])
@@ -142,7 +143,7 @@ def _method(record: dict[str, Any], ports: dict[str, Any]) -> dict[str, Any]:
 
 
 def busiest_share(lane: dict[str, float], ports: dict[str, Any]) -> float:
-    """Returns the busiest port's time at full speed, as a share of the time of an exchange."""
+    """Returns the time that the busiest port needs at full speed, divided by the time of an exchange."""
     end_s = lane["begin_s"] + lane["seconds"]
     inside = [
         row for at, row in zip(ports["at_s"], ports["bytes"], strict=True) if lane["begin_s"] <= at <= end_s

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice mesh and nuice flow: input for the numerical programs, and pictures of their results."""
+"""nuice mesh and nuice flow: make input for the numerical programs, and pictures of their results."""
 
 from __future__ import annotations
 

@@ -28,10 +28,10 @@ def frontier(
     ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Show the best schedules from fewest phases to fewest bytes, and the cheapest one for a machine.
+    """Show the best schedules, from fewest phases to fewest bytes, and the cheapest schedule for a machine.
 
-    The model: cost = alpha * phases + beta * (sum of the largest transfers of all phases). It is a model of a
-    machine whose ranks send and receive one message at a time and wait for each other after every phase.
+    Model: cost = alpha * phases + beta * (sum of the largest transfers of all phases). In this model, ranks
+    send and receive one message at a time, and wait for each other after every phase.
     """
     matrix = _core.load_matrix_market(file)
     with OutputFiles() as out:

@@ -32,7 +32,7 @@ def random(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Every rank sends D messages and receives D, none to itself (003 fig. 7)."""
+    """Every rank sends D messages and receives D messages, none to itself (003 fig. 7)."""
     matrix = _core.random_regular(ranks, degree, unit, max_units, seed)
     settings = {"degree": degree, "unit_bytes": unit, "max_units": max_units, "seed": seed}
     _write("random", matrix, settings, file, as_json)
@@ -76,8 +76,8 @@ def airfoil(
 ) -> None:
     """Part i sends to part j the mesh points of i that are adjacent to points of j.
 
-    The mesh surrounds a NACA 0012 profile (gmsh) and is partitioned with METIS. For 32 parts and a size that
-    paper 004 uses, the figures of its section 5 are shown too.
+    The mesh surrounds a NACA 0012 profile (gmsh) and is partitioned with METIS. For 32 parts and a mesh size
+    of paper 004, the statistics in section 5 of this paper are shown too.
     """
     from .. import airfoil as pattern
     from ..pattern_figures import PAPER_PARTS, airfoil_figures, paper_figures
@@ -118,10 +118,11 @@ def euler(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """The halo of a mesh of tetrahedra cut by coordinates: the Euler solvers of 001 table 12 and of 000.
+    """The halo of a tetrahedral mesh that is cut by coordinates, as in the Euler solvers of 001 table 12 and
+    of 000.
 
-    Points lie at random in a cube (Delaunay); parts are assigned to ranks at random. 20 bytes are five
-    unknowns in single precision.
+    Points lie at random in a cube (Delaunay), and parts are assigned to ranks at random. An entry of 20 bytes
+    has five unknowns in single precision.
     """
     from .. import halos
 
@@ -163,8 +164,9 @@ def partition(
 ) -> None:
     """A halo on 32 ranks with the statistics that 004 s.5 prints for its partitions of airfoil meshes.
 
-    The statistics are the largest, smallest and mean number and length of messages. The paper's meshes are
-    lost; `airfoil` makes one, which METIS cuts into parts with fewer neighbours.
+    The statistics are the largest, smallest and mean number of messages per part, and the largest, smallest
+    and mean length. The meshes of the paper are lost; `airfoil` makes similar meshes, but METIS cuts them
+    into parts with fewer neighbours.
     """
     from ..pattern_figures import like_mesh, mesh_sizes
 
@@ -199,10 +201,10 @@ def moe(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Tokens sent to experts, one expert on every rank: a mixture of experts, with four kinds of skew.
+    """A mixture of experts: tokens are sent to experts, one expert on every rank, with four kinds of skew.
 
-    The kinds are the same as in the traffic generator of UCC's ucc_perftest. A token that picks an expert of
-    its own rank does not travel.
+    The kinds are the same as in the traffic generator of UCC's ucc_perftest. If a token picks the expert on
+    its own rank, the token does not travel.
     """
     from ..mixture import SKEWS, dispatch
 

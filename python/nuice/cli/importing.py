@@ -42,10 +42,10 @@ def mpip(
     iterations: Iterations = 0,
     as_json: AsJson = False,
 ) -> None:
-    """The communication matrix of an mpiP report: of the whole run, of one exchange, and by how often pairs
-    communicate.
+    """The communication matrices of an mpiP report: of the whole run, of one exchange, and of each class of
+    pairs that communicate equally often.
 
-    A report has only the matrix of the whole program; sums by call site are shown too.
+    A report contains only the matrix of the whole program. Sums by call site are shown too.
     """
     from ..importing import read_mpip
 
@@ -82,8 +82,8 @@ def _write(imported: Imported, folder: Path, iterations: int, as_json: bool) -> 
 
 
 def _write_one(exchange: Exchange, folder: Path, name: str, iterations: int) -> dict[str, Any]:
-    """Writes the matrices of the run and of one exchange. If pairs sent at different frequencies, also
-    writes a matrix of each class of pairs.
+    """Writes the matrices of the run and of one exchange. If pairs differ in their numbers of messages, also
+    writes a matrix for each class of pairs.
     """
     place = exchange.site or "the whole program"
     of_what = f"{iterations} exchanges" if iterations else "the mean message of every pair"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice list: the schedulers, the executors, the broadcasts, the patterns, the networks and the machines."""
+"""nuice list: lists the schedulers, executors, broadcasts, patterns, networks and machines."""
 
 from __future__ import annotations
 

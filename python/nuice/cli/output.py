@@ -23,8 +23,8 @@ def report(as_json: bool, result: Mapping[str, Any], text: Callable[[Console], N
 
 
 def console(to_stderr: bool = False) -> Console:
-    """Returns a console without colours if there is no terminal, and without markup, for which a file name
-    could be mistaken.
+    """Returns a console. It has no colours if there is no terminal, and no markup, because a file name could
+    look like markup.
     """
     from rich.console import Console
 
@@ -84,7 +84,7 @@ def ratio_text(ratio: float | None) -> str:
 
 
 def link_lines(figures: Mapping[str, Any]) -> dict[str, str]:
-    """Returns the figures that a network adds to a plan's figures; nothing without a network."""
+    """Returns the statistics that a network adds to those of a plan; an empty result without a network."""
     if "topology" not in figures:
         return {}
     return {

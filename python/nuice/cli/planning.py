@@ -34,11 +34,11 @@ def plan(
 ) -> int:
     """Plan an exchange: make a schedule for a matrix, check it, and show how far it is from the bounds.
 
-    Schedulers that guarantee link_free need a network (--topology). For other schedulers a network only adds
-    figures of its links. Rank i of the matrix is rank i of the network.
+    Schedulers that guarantee link_free need a network (--topology). For other schedulers, --topology only
+    adds statistics of the links. Rank i of the matrix is rank i of the network.
 
-    The picture shows the phases as a timeline: which rank sends to which, and how long a phase lasts if every
-    rank has one port.
+    The picture shows the phases as a timeline: which rank sends to which rank, and how long each phase lasts
+    if every rank has one port.
     """
     matrix = _core.load_matrix_market(file)
     with OutputFiles() as out:

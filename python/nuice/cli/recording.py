@@ -34,7 +34,8 @@ def show(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a program exchanged: calls, patterns, time, and what a plan would gain on a machine."""
+    """Show what a program exchanged: its calls, patterns and times, and how much time a plan would save on a
+    machine."""
     recording = load(folder)
     target = machine_for_predictions(machine)
     result = {
@@ -49,8 +50,8 @@ def show(
 
 
 def merge(folder: Folder, as_json: AsJson = False) -> None:
-    """Write the matrices of a record into DIR, the most expensive one first, and exchanges.json, which
-    describes them.
+    """Write the matrices of a record into DIR, the most expensive matrix first, and exchanges.json, which
+    describes the matrices.
     """
     recording = load(folder)
     written = []
@@ -81,8 +82,8 @@ def machine_for_predictions(name: str | None) -> _core.Machine | None:
 def predicted_gain(
     exchange: RecordedExchange, recording: Recording, machine: _core.Machine | None
 ) -> float | None:
-    """Returns the predicted time of sending all at once, divided by the predicted time of the best
-    schedule; None without a prediction.
+    """Returns the predicted time of an exchange that sends all messages at once, divided by the predicted
+    time with the best schedule; None without a prediction.
     """
     if machine is None or not exchange.patterns or len(recording.hosts) < 2:
         return None
@@ -183,7 +184,8 @@ def show_recording(console: Any, recording: Recording, machine: _core.Machine | 
 
 
 def _what_repeats(recording: Recording) -> str:
-    """Returns a sentence on patterns that repeat, for which a plan pays. The others are mostly set-up."""
+    """Returns a sentence on the patterns that repeat, for which a plan is worth its cost. Other patterns are
+    mostly set-up."""
     again = [p for exchange in recording.exchanges for p in exchange.patterns if p.num_calls > 1]
     once = [p for exchange in recording.exchanges for p in exchange.patterns if p.num_calls == 1]
     return (
@@ -194,8 +196,8 @@ def _what_repeats(recording: Recording) -> str:
 
 
 def _short(site: str) -> str:
-    """Returns a short name such as "liblammps.so.0: remap_3d": the function without its arguments, or the
-    place if it has no name.
+    """Returns a short name of a call site, such as "liblammps.so.0: remap_3d": the function without its
+    arguments, or the whole site if the function has no name.
     """
     file, _, rest = site.partition("+")
     _, _, function = rest.partition(" (")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""nuice report: one page about an exchange: its matrix, advice, a plan, and a measured run."""
+"""nuice report: writes one page about an exchange, with its matrix, advice, a plan, and a measured run."""
 
 from __future__ import annotations
 
@@ -142,8 +142,8 @@ def _draw_degrees(matrix: CommMatrix) -> Figure:
 def _advice_part(
     matrix: CommMatrix, machine: str | None, reuse: int, planned_by: str | None
 ) -> dict[str, Any]:
-    """Returns the part with the advice. planned_by: the scheduler whose plan is drawn; by default the
-    chosen one.
+    """Returns the part of the page with the advice. planned_by: the scheduler whose plan is drawn; by default
+    the chosen scheduler.
     """
     saved = _core.calibrated_machine_path(False)
     name = machine or (saved if saved and Path(saved).is_file() else NOMINAL_MACHINE)
@@ -176,9 +176,7 @@ def _advice_part(
 
 
 def trace_drawing(exchange: ExchangeTrace, run: Run) -> dict[str, Any]:
-    """Returns the lanes and bars of a run, in the units of the drawing. Every bar has a title that names
-    it.
-    """
+    """Returns the lanes and bars of a run, in the units of the drawing. Every bar has a title."""
     from ..plots.style import rank_colours
 
     scale = (WIDTH - LABEL) / (run.seconds or 1.0)

@@ -63,10 +63,10 @@ def run(
     nuice run -- mpiexec -n 64 ./my_program its arguments
     nuice run --record halo -- mpiexec -n 64 ./my_program its arguments
 
-    Its output and exit status do not change. By default each process divides one receive window
-    among the TCP connections of MPI; nothing of MPI is replaced. With --record nothing
-    is changed or communicated: each rank writes a file when it ends, and `nuice record show DIR` says what a
-    plan would gain.
+    The program's output and exit status do not change. By default each process divides one receive window
+    among the TCP connections of MPI; no part of MPI is replaced. With --record, NUICE changes nothing and
+    sends no messages: each rank writes a file when it ends, and `nuice record show DIR` says how much time a
+    plan would save.
     """
     if print_settings:
         print("\n".join(f"{name}={value}" for name, value in SETTINGS.items()))
@@ -111,7 +111,7 @@ def _record(program: list[str], folder: Path) -> int:
 
 
 def _report(folder: Path) -> None:
-    """Returns a row for the port of each host, with the sums of all its processes."""
+    """Returns a row for the port of each host, with the sums over all processes of the host."""
     ports: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for file in sorted(folder.glob("flow-*.json")):
         one = json.loads(file.read_text())
@@ -168,8 +168,8 @@ def _is_open_mpi(launcher: str) -> bool:
 
 
 def find_library(name: str) -> Path:
-    """Returns the path where `make build` or an installation puts the library. Raises Error io if it is
-    not there.
+    """Returns the path where `make build` or an installation puts the library. Raises Error with code "io" if
+    the library is not there.
     """
     named = os.environ.get("NUICE_PRELOAD_LIBRARIES")
     folder = Path(named) if named else Path(sys.executable).parent.parent / "lib" / "nuice"
@@ -180,7 +180,8 @@ def find_library(name: str) -> Path:
 
 
 def mpi_of(file: Path) -> str | None:
-    """Returns "Open MPI" or "MPICH", with which a program is linked; None for scripts and other files."""
+    """Returns the MPI with which a program is linked, "Open MPI" or "MPICH"; None for scripts and other
+    files."""
     try:
         with file.open("rb") as stream:
             if stream.read(4) != b"\x7fELF":
@@ -199,8 +200,8 @@ def _programs(words: list[str]) -> list[Path]:
 
 
 def refuse_other_mpi(program: list[str], library: Path) -> None:
-    """Refuses a library built for another MPI, because handles are numbers in one MPI and addresses in the
-    other.
+    """Raises Error if the library was built for another MPI, because handles are numbers in one MPI and
+    addresses in the other.
     """
     ours = "Open MPI" if b"ompi_mpi_comm_world" in library.read_bytes() else "MPICH"
     for path in _programs(program):

@@ -17,10 +17,10 @@ MOST_HUBS = 5
 
 
 def show(file: MatrixFile, topology: TopologySpec = None, plot: Plot = None, as_json: AsJson = False) -> None:
-    """Show size, degrees, message sizes and lower bounds of a matrix, and where the bounds are reached.
+    """Show size, degrees, message sizes and lower bounds of a matrix, and the ranks that reach the bounds.
 
-    With --topology also the busiest link and the busiest port; --plot then draws the load of the network's
-    links instead of the matrix.
+    With --topology, the busiest link and the busiest port are shown too, and --plot draws the load of the
+    network's links instead of the matrix.
     """
     from ..matrix_figures import matrix_figures
 
@@ -40,7 +40,8 @@ def show(file: MatrixFile, topology: TopologySpec = None, plot: Plot = None, as_
 
 
 def link_figures(matrix: CommMatrix, network: Topology) -> dict[str, Any]:
-    """Returns the busiest link by the network's own routes, and its load relative to the busiest port's."""
+    """Returns the busiest link if messages take the network's own routes, and its load divided by the load of
+    the busiest port."""
     links = _core.link_bounds(matrix, network)
     port_bytes = _core.lower_bounds(matrix).max_port_bytes
     if links.bytes_at == NO_LINK:
@@ -56,7 +57,8 @@ def link_figures(matrix: CommMatrix, network: Topology) -> dict[str, Any]:
 
 
 def _phases_on_chosen_paths(matrix: CommMatrix, network: Topology) -> int | None:
-    """Returns the phases on chosen paths; None if the network has one path for every message."""
+    """Returns the number of phases if the scheduler chooses paths; None if the network has only one path for
+    every message."""
     ends = zip(matrix.src.tolist(), matrix.dst.tolist(), strict=True)
     if all(network.num_paths(src, dst) == 1 for src, dst in ends):
         return None
@@ -118,7 +120,7 @@ def _median(sizes: Any) -> str:
 
 
 def _hubs(matrix: CommMatrix, hubs: list[int]) -> str:
-    """Returns ranks with many partners, with the median size of their messages: it is tiny for
+    """Returns the ranks with many partners, and the median size of their messages, which is tiny for
     hand-written reductions.
     """
     from ..matrix_figures import MANY_PARTNERS

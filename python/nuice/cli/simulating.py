@@ -62,8 +62,8 @@ def simulate(
 ) -> int:
     """Simulate schedules on a machine: time, ratio to the bound, idle time, contention.
 
-    The bound is the time of the busiest port's bytes at the port's speed; no execution is faster. Exit code 1
-    if a schedule is wrong.
+    The bound is the time that the busiest port needs for its bytes at full speed; no execution is faster.
+    Exit code 1 if a schedule is wrong.
     """
     names = None if schedulers == "all" else names_in("--schedulers", schedulers)
     matrix = _core.load_matrix_market(file)

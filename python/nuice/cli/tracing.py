@@ -35,9 +35,10 @@ def trace(
     plot: Plot = None,
     as_json: AsJson = False,
 ) -> int:
-    """Show what exchanges did: durations, and which rank waited for which; as text, picture, or for Perfetto.
+    """Show what happened in exchanges: the durations, and which rank waited for which rank; as text, as a
+    picture, or for Perfetto.
 
-    Record with NUICE_TRACE=DIR in the environment of rank 0, or the option trace of a plan.
+    To record a trace, set NUICE_TRACE=DIR in the environment of rank 0, or the option trace of a plan.
     """
     from .. import tracing
 

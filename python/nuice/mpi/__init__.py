@@ -19,10 +19,10 @@
     x = nuice.mpi.Alltoallv_init(comm, [send, *blocks], [receive, *blocks])
     nuice.mpi.alltoallv(comm, [send, counts, MPI.DOUBLE], [receive, counts, MPI.DOUBLE])   # no plan
 
-Needs mpi4py, and libnuice for the MPI that mpi4py has loaded; a libnuice for another MPI is an ImportError. A
-fault on one rank is an error on all ranks: nuice.Error, with the text of the rank at fault. An uncaught
-exception ends all ranks. Names that begin with a capital are the names of mpi4py's requests.
-docs/how-to/languages.md compares them with the names in C, C++ and Fortran.
+This module needs mpi4py, and a libnuice for the MPI that mpi4py has loaded; with a libnuice for another MPI,
+the import raises ImportError. If one rank has a fault, all ranks raise nuice.Error with the text of this
+rank. An uncaught exception ends all ranks. Names that begin with a capital letter are the names of mpi4py's
+requests. docs/how-to/languages.md compares them with the names in C, C++ and Fortran.
 """
 
 from ._excepthook import install as _install_excepthook

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Buffers that can be bound: NumPy arrays, objects with Python's buffer protocol, DLPack or (in GPU
-memory) __cuda_array_interface__, and mpi4py's [buffer, counts, type].
+"""Buffers that can be bound: NumPy arrays; objects with Python's buffer protocol, with DLPack or, in GPU
+memory, with __cuda_array_interface__; and mpi4py's [buffer, counts, type].
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Memory:
 
 @dataclass(frozen=True)
 class Field:
-    """Elements of an MPI datatype: counts[i] elements for partner i, beginning displs[i] elements after
-    the start.
+    """Elements of an MPI datatype. Partner i has counts[i] elements, which begin displs[i] elements after the
+    start.
     """
 
     memory: Memory
@@ -75,8 +75,8 @@ def _memory_of_device(array: DeviceArray, writable: bool) -> Memory:
 
 
 def memory_of(buffer: Any, writable: bool) -> Memory:
-    """Returns the memory of a buffer. Raises TypeError for an object that is not a buffer, BufferError for
-    a buffer that is read-only, has gaps or holds Python objects.
+    """Returns the memory of a buffer. Raises TypeError for an object that is not a buffer, and BufferError
+    for a buffer that is read-only, has gaps or holds Python objects.
     """
     if (on_device := device_array(buffer)) is not None:
         return _memory_of_device(on_device, writable)

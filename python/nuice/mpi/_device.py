@@ -48,7 +48,8 @@ class _Tensor(ctypes.Structure):
 
 
 def _orders(shape: tuple[int, ...], strides: tuple[int, ...] | None, step: int) -> dict[str, bool]:
-    """Returns whether the elements are contiguous, and whether by rows. step: their stride then."""
+    """Returns whether the elements are contiguous, and whether they are contiguous in C order. step: the
+    stride of contiguous elements."""
     if strides is None or prod(shape) <= 1:
         return {"is_contiguous": True, "is_by_rows": True}
 

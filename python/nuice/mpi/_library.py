@@ -2,9 +2,9 @@
 """Finds and loads libnuice for the MPI that mpi4py has loaded, and declares the functions that are called.
 
 Communicators and datatypes are passed as Fortran handles, which are ints in every MPI (the functions that end
-in _f). So this module serves every MPI, and only the library differs. The library is searched in this order:
-$NUICE_LIBRARY (a path); next to this file, where a wheel puts lib/libnuice-<mpi>.so; <prefix>/lib of this
-Python; the search path of the system's loader.
+in _f). So this module works with every MPI; only the library differs. The library is searched for in this
+order: $NUICE_LIBRARY (a path); next to this file, where a wheel puts lib/libnuice-<mpi>.so; <prefix>/lib of
+this Python; the search path of the system's loader.
 """
 
 from __future__ import annotations
@@ -144,8 +144,9 @@ def text_of(error: Exception) -> bytes:
 
 
 def whole(value: Any, what: str, bits: int = 64) -> int:
-    """Returns the value as a number of that many bits. ctypes would drop its upper bits, and int() its
-    fraction. Raises TypeError if it is no whole number, and Error "limit" if it does not fit.
+    """Returns the value as an integer of the given number of bits. (ctypes would drop its upper bits, and
+    int() would drop its fraction.) Raises TypeError if the value is not a whole number, and Error with code
+    "limit" if it does not fit.
     """
     try:
         number = operator.index(value)
@@ -169,7 +170,8 @@ def addresses(values: list[int]) -> ctypes.Array[c_void_p]:
 
 
 def require_mpi() -> None:
-    """Checks that MPI is initialised and not finalised, because MPI itself would end the program."""
+    """Checks that MPI is initialised and not finalised, because otherwise a call of MPI would end the
+    program."""
     if not MPI.Is_initialized() or MPI.Is_finalized():
         raise Error("MPI is needed here, between MPI.Init() and MPI.Finalize()", "state")
 
@@ -183,7 +185,8 @@ def fortran_handle(comm: MPI.Intracomm) -> int:
 
 
 def name_text(name: str) -> bytes:
-    """Returns a name for C. Refuses a zero byte, because C would ignore everything after it."""
+    """Returns a name as bytes for C. Raises Error for a zero byte, because C would ignore everything after
+    it."""
     if not isinstance(name, str):
         raise TypeError(f"{name!r} is not text")
     if "\0" in name:
@@ -192,8 +195,8 @@ def name_text(name: str) -> bytes:
 
 
 def option_text(options: str, named: dict[str, object]) -> bytes:
-    """Returns options as a string: "auto" is scheduler=auto, Python's True is true, and a value with
-    blanks is put in quotes.
+    """Returns options as a string. "auto" becomes scheduler=auto, True becomes true, and a value with blanks
+    is put in quotes.
     """
     if not isinstance(options, str):
         raise TypeError(f"options are a text, not {options!r}")

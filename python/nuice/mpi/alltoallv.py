@@ -18,19 +18,20 @@ lib.nuice_alltoallv_f.restype = c_int
 
 def alltoallv(comm: MPI.Intracomm, sendbuf: Any, recvbuf: Sequence[Any]) -> None:
     """Collective. Exchanges data like comm.Alltoallv(sendbuf, recvbuf), with the arguments of Alltoallv_init.
-    No plan is made, so counts may differ in every call, on any ranks; the state of the last 16 different
-    calls is kept with the communicator.
+    No plan is made, so any rank may use other counts in every call. The state of the last 16 different calls
+    is kept with the communicator.
 
-    Raises Error: in the first call on a communicator the same on all ranks, as Alltoallv_init. Later an error
-    of one rank reaches the other ranks in this call or their next one, and every later call on the
-    communicator raises it, too. Arguments of a wrong kind raise TypeError or ValueError on their rank.
+    The first call on a communicator raises the errors of Alltoallv_init, the same on all ranks. If a later
+    call fails on one rank, every other rank raises the error in the same call or in its next call, and all
+    later calls on the communicator raise it too. If a rank passes an argument of a wrong kind, this rank
+    raises TypeError or ValueError.
     """
     _call(0, comm, sendbuf, recvbuf)
 
 
 def alltoallw(comm: MPI.Intracomm, sendbuf: Any, recvbuf: Sequence[Any]) -> None:
-    """Collective. Calls alltoallv with the arguments of Alltoallw_init: a type for each block,
-    displacements in bytes.
+    """Collective. Calls alltoallv with the arguments of Alltoallw_init: each block has its own type, and
+    displacements are in bytes.
     """
     _call(TYPES, comm, sendbuf, recvbuf)
 

@@ -24,8 +24,8 @@ _bound: dict[int, object] = {}
 
 
 def _number_of(stream: Any) -> c_void_p:
-    """Returns the stream's handle: .ptr in CuPy, .cuda_stream in PyTorch, __cuda_stream__ in others, or a
-    plain number.
+    """Returns the handle of a stream: .ptr of a CuPy stream, .cuda_stream of a PyTorch stream,
+    __cuda_stream__ of others, or a plain number.
     """
     if hasattr(stream, "__cuda_stream__"):
         named = stream.__cuda_stream__
@@ -38,18 +38,18 @@ def _number_of(stream: Any) -> c_void_p:
 
 @atexit.register
 def _keep_for_ever() -> None:
-    """Keeps exchanges alive at exit: MPI_Finalize, which mpi4py calls after Python has ended, completes
-    them."""
+    """Keeps exchanges alive at exit, because MPI_Finalize, which mpi4py calls after Python has ended,
+    completes them."""
     for keep in _bound.values():
         pythonapi.Py_IncRef(py_object(keep))
 
 
 class Exchange:
-    """A plan or a halo bound to memory, made by Plan.bind() and by Halo. After every Start() call Wait()
-    once, or Test() until it is true, or Next() until it is None.
+    """A plan or a halo that is bound to memory; Plan.bind() and Halo make exchanges. After every Start(),
+    call Wait() once, or Test() until it returns True, or Next() until it returns None.
 
-    The exchange keeps its buffers alive until Free(). As a context manager it frees itself; an active
-    exchange is completed first, unless an exception leaves the block.
+    The exchange keeps its buffers alive until Free(). In a `with` statement, the exchange is freed at the end
+    of the block. If it is active, it is completed first, unless an exception leaves the block.
     """
 
     __slots__ = ("_handle",)
@@ -60,18 +60,18 @@ class Exchange:
         _bound[self._handle] = keep
 
     def Start(self, stream: Any = None) -> None:
-        """Starts the exchange. All ranks must call it; it does not wait for other ranks. Raises Error
-        state while the exchange is active. stream: the GPU stream of the program (of CuPy, of PyTorch, or
-        a number); default: the legacy default stream.
+        """Starts the exchange. All ranks must call Start(), but Start() does not wait for other ranks. Raises
+        nuice.Error with code "state" if the exchange is active. stream: the GPU stream on which the program
+        works (a stream of CuPy or PyTorch, or a number); by default the legacy default stream.
         """
         status = _start(self._handle) if stream is None else _start_on(self._handle, _number_of(stream))
         if status:
             self._fail(status)
 
     def Wait(self, stream: Any = None) -> bool:
-        """Waits until this rank's part is complete, and returns True. Raises Error state without Start(),
-        timeout, mpi. stream: later work on this stream finds the data; the processor does not wait for the
-        GPU.
+        """Waits until this rank's part is complete, and returns True. Raises nuice.Error with code "state" if
+        the exchange was not started, or with code "timeout" or "mpi". stream: later work on this stream finds
+        the data; the processor then does not wait for the GPU.
         """
         status = _wait(self._handle) if stream is None else _wait_on(self._handle, _number_of(stream))
         if status:
@@ -79,15 +79,15 @@ class Exchange:
         return True
 
     def Test(self) -> bool:
-        """Makes progress. Returns True if this rank's part is complete. Raises as Wait()."""
+        """Makes progress. Returns True if this rank's part is complete. Raises the errors of Wait()."""
         done = c_int()
         if status := _test(self._handle, byref(done)):
             self._fail(status)
         return done.value != 0
 
     def Next(self) -> int | None:
-        """Waits for the next message. Returns its index in Plan.sources (backwards: in Plan.destinations),
-        or None if all messages have arrived.
+        """Waits for the next message. Returns the index of its sender in Plan.sources (in a backward
+        exchange, in Plan.destinations), or None if all messages have arrived.
         """
         return self._partner(lib.nuice_exchange_next)
 
@@ -98,10 +98,10 @@ class Exchange:
         return self._partner(lib.nuice_exchange_poll)
 
     def Ready(self, i: int) -> None:
-        """Lets message i be sent (in a call with MPI's arguments: block i). Requires the option parts,
-        with which Start() sends nothing. After every Start(), call it once for each message, including
-        empty messages; Wait() returns after the last. Any thread may call it while another thread waits. A
-        second call raises Error state.
+        """Allows message i to be sent; in a call with MPI's arguments, block i. Requires the option parts,
+        with which Start() sends nothing. After every Start(), call Ready() once for each message, including
+        empty messages; Wait() returns only after the last of these calls. Any thread may call Ready() while
+        another thread waits. A second call with the same i raises nuice.Error with code "state".
         """
         must(lib.nuice_ready(self._handle, i))
 
@@ -130,20 +130,21 @@ class Exchange:
 
     @property
     def shared_memory(self) -> str:
-        """How many messages use shared memory, or why no message does; "" if shared memory is not
-        requested (option shared_memory, or scheduler auto on one host).
+        """A text that says how many messages use shared memory, or why no message does. "" if shared memory
+        is not requested; the option shared_memory requests it, and so does scheduler auto on one host.
         """
         return self._text(b"shared_memory")
 
     @property
     def device(self) -> str:
-        """How buffers in GPU memory are transferred, and why; "" if there are no such buffers."""
+        """A text that says how buffers in GPU memory are transferred, and why; "" if there are no such
+        buffers."""
         return self._text(b"device")
 
     @property
     def methods(self) -> str:
-        """With the scheduler auto: the methods tried and their seconds on the slowest rank; "" if no
-        methods are tried.
+        """With the scheduler auto: the methods that are tried, and the time in seconds that each takes on the
+        slowest rank; "" if no methods are tried.
         """
         return self._text(b"methods")
 
@@ -154,8 +155,8 @@ class Exchange:
         return (text.value or b"").decode()
 
     def Free(self) -> None:
-        """Frees the exchange. All ranks must call it; it does not wait for other ranks. A second call does
-        nothing. Raises Error state while the exchange is active.
+        """Frees the exchange. All ranks must call Free(), but Free() does not wait for other ranks. A second
+        call does nothing. Raises nuice.Error with code "state" if the exchange is active.
         """
         if self._handle is None:
             return
@@ -206,8 +207,8 @@ def _handles(exchanges: Sequence[Exchange]) -> ctypes.Array[c_void_p]:
 
 
 def Waitall(exchanges: Sequence[Exchange]) -> None:
-    """Waits until all exchanges that were started are complete; other exchanges are skipped. Raises as
-    Exchange.Wait().
+    """Waits until all exchanges that were started are complete; other exchanges are skipped. Raises the
+    errors of Exchange.Wait().
     """
     must(lib.nuice_waitall(len(exchanges), _handles(exchanges)))
 
@@ -222,7 +223,8 @@ def Waitany(exchanges: Sequence[Exchange]) -> int | None:
 
 
 def Testsome(exchanges: Sequence[Exchange]) -> list[int]:
-    """Tests all started exchanges without waiting. Returns the positions of the complete ones."""
+    """Tests all started exchanges without waiting. Returns the positions of the exchanges that are
+    complete."""
     count, indices = c_int(), ints([0] * len(exchanges))
     must(lib.nuice_testsome(len(exchanges), _handles(exchanges), byref(count), indices))
     return list(indices)[: count.value]

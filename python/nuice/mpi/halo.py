@@ -49,7 +49,8 @@ def _ranks(values: ArrayLike) -> NDArray[np.intc]:
 
 
 def _addresses(memory: tuple[Memory, Memory]) -> tuple[Any, Any]:
-    """Returns the addresses of two arrays. An array without rows gets 1, because 0 means a missing array."""
+    """Returns the addresses of two arrays. For an array without rows it returns 1, because 0 means a missing
+    array."""
     first, second = memory
     return addresses([first.address or 1]), addresses([second.address or 1])
 
@@ -64,15 +65,15 @@ WIRES = ("as_is", "float32", "bfloat16")  # nuice_wire
 class Halo:
     """The ghost entries of this rank. Collective over comm.
 
-    needed: global indices with which this rank works, in any order; owned indices are not ghosts. One of
-    three arguments gives the owners, the same one on all ranks:
+    needed: the global indices with which this rank works, in any order; owned indices are allowed, but are
+    not ghosts. Exactly one of the following arguments gives the owners; all ranks must use the same argument:
 
       owned=    this rank's own global indices
       ranges=   rank r owns ranges[r] to ranges[r + 1] - 1; equal on all ranks
       owners=   entry g belongs to rank owners[g]; equal on all ranks
 
-    options: as for Plan. entry_bytes: the most frequent size of an entry. Arrays have one row per entry:
-    shape (entries, ...). Raises Error, the same on all ranks.
+    options: as for Plan. entry_bytes: the most frequent size of an entry, in bytes. Arrays have one row per
+    entry: shape (entries, ...). Raises nuice.Error, the same on all ranks.
     """
 
     __slots__ = ("_handle", "_stages", "ghosts", "num_owned")
@@ -135,8 +136,8 @@ class Halo:
         return self.num_owned + self.num_ghosts
 
     def local(self, indices: ArrayLike) -> NDArray[np.int64]:
-        """Returns the rows of global indices in an array of the owned entries followed by the ghosts.
-        Raises Error for an index that this rank neither owns nor has as a ghost.
+        """Returns the row numbers that belong to global indices, in an array of the owned entries followed by
+        the ghosts. Raises nuice.Error for an index that this rank neither owns nor has as a ghost.
         """
         self._require()
         globals_ = _indices(indices)
@@ -149,11 +150,11 @@ class Halo:
         return locals_.reshape(np.shape(indices))
 
     def gather(self, array: Any) -> Any:
-        """Collective. Fetches the ghosts of an array with a row for each owned entry, and returns them. If
-        the array also has rows for the ghosts, fills these and returns the array. Rows must have the same
-        type and shape on all ranks. Compared with bind_gather(), every call additionally copies the values
-        and sums three numbers over all ranks, so that an invalid array is an error on all ranks. An array
-        in GPU memory must have rows for the ghosts, and is bound in every call.
+        """Collective. Fetches ghost values. If the array has a row for each owned entry, returns an array of
+        the ghost values. If the array also has rows for the ghosts, fills these rows and returns the array.
+        Rows must have the same type and shape on all ranks. Every call copies the values, and sums three
+        numbers over all ranks so that an invalid array is an error on all ranks; bind_gather() saves these
+        costs. An array in GPU memory must have rows for the ghosts, and is bound again in every call.
         """
         if device_array(array) is not None:
             return self._in_place("gather", array)
@@ -167,9 +168,9 @@ class Halo:
         return array
 
     def scatter_add(self, array: Any) -> Any:
-        """Collective. Adds the ghosts' values to the entries on their owners, by ascending rank, and
+        """Collective. Adds the ghosts' values to the owned entries on their owners, by ascending rank, and
         returns the array. The array has rows for the owned entries, followed by rows for the ghosts. Rows
-        must have the same type and shape on all ranks. Costs as much as gather().
+        must have the same type and shape on all ranks. scatter_add() costs as much as gather().
         """
         if device_array(array) is not None:
             return self._in_place("scatter", array)
@@ -182,9 +183,9 @@ class Halo:
         return array
 
     def bind_gather(self, owned: Any, ghosts: Any, wire: str = "as_is") -> Exchange:
-        """Collective. Returns an exchange that fetches the values of `ghosts` from their owners' `owned`;
-        both arrays must stay valid. wire: "float32" or "bfloat16" rounds doubles for transport, with a
-        relative error of at most 2^-24 or 2^-8.
+        """Collective. Returns an exchange that fetches the values of `ghosts` from the arrays `owned` on
+        their owners; both arrays must stay valid. wire: "float32" or "bfloat16" rounds doubles for transport,
+        with a relative error of at most 2^-24 or 2^-8, respectively.
         """
         self._require()
         try:
@@ -202,9 +203,9 @@ class Halo:
         return Exchange(handle, memory)
 
     def bind_scatter(self, ghosts: Any, owned: Any, op: MPI.Op = MPI.SUM, wire: str = "as_is") -> Exchange:
-        """Collective. Returns an exchange that combines the values of `ghosts` into their owners' `owned`;
-        both arrays must stay valid. op: MPI.SUM, PROD, MIN, MAX or REPLACE. wire: as for bind_gather();
-        values are combined as doubles.
+        """Collective. Returns an exchange that combines the values of `ghosts` into the arrays `owned` on
+        their owners; both arrays must stay valid. op: MPI.SUM, PROD, MIN, MAX or REPLACE. wire: as for
+        bind_gather(); values are combined as doubles.
         """
         self._require()
         try:
@@ -274,7 +275,7 @@ class Halo:
         must(lib.nuice_halo_set_wires(self._handle, 1, ints([WIRES.index(wire)])))
 
     def _width(self, owned: Any, ghosts: Any) -> tuple[int, np.dtype[Any]]:
-        """Returns the width and the type of the rows, which must be equal in both arrays."""
+        """Returns the number of values per row and their type, which must be equal in both arrays."""
         rows = []
         for array, entries, name in ((owned, self.num_owned, "owned"), (ghosts, self.num_ghosts, "ghosts")):
             form = array if isinstance(array, np.ndarray) else device_array(array)
@@ -296,9 +297,9 @@ class Halo:
     def _stage(
         self, kind: str, given: ArrayLike
     ) -> tuple[NDArray[Any], tuple[NDArray[Any], NDArray[Any], Exchange]]:
-        """Returns an exchange bound to memory of this object, for rows of the array's type and shape,
-        because the caller's addresses may differ between calls. Collective: no rank starts an exchange for
-        which another rank has no array.
+        """Returns an exchange that is bound to memory of this object, because the caller's addresses may
+        differ between calls. Its rows have the type and shape of the array's rows. Collective: no rank starts
+        an exchange if another rank has no array.
         """
         self._require()
         try:
@@ -318,14 +319,14 @@ class Halo:
         return array, self._stages[key]
 
     def _agree(self, key: tuple[Any, ...], wrong: Exception | None = None) -> None:
-        """Collective. Raises Error if the keys of two ranks differ, or another rank has an error."""
+        """Collective. Raises Error if the keys of two ranks differ, or if another rank has an error."""
         text = None if wrong is None else text_of(wrong)
         status = lib.nuice_halo_agree(self._handle, zlib.crc32(repr(key).encode()), text)
         if wrong is None:
             must(status)
 
     def _in_place(self, kind: str, given: Any) -> Any:
-        """Gathers an array in GPU memory, on all ranks; it must have rows for the ghosts too."""
+        """Collective. Gathers an array in GPU memory, which must have rows for the ghosts too."""
         self._require()
         try:
             memory, array = memory_of(given, True), device_array(given)

@@ -52,12 +52,13 @@ def Alltoallv_init(
 ) -> Exchange:
     """Collective. Plans an exchange with the arguments of comm.Alltoallv_init(sendbuf, recvbuf). options: as
     for Plan; the default scheduler is auto. sendbuf, recvbuf: [buffer, counts] or [buffer, (counts, displs)],
-    optionally followed by a datatype; sendbuf may be MPI.IN_PLACE. Buffers are NumPy arrays, objects with
-    Python's buffer protocol, or DLPack in host memory.
+    optionally followed by a datatype; sendbuf may be MPI.IN_PLACE. A buffer is a NumPy array, an object with
+    Python's buffer protocol, or an object with DLPack in host memory.
 
-    Raises Error, the same on all ranks: invalid_argument for a negative count, and for receive blocks that
-    overlap or lie outside the buffer; mismatch if a rank expects a different number of bytes than is sent to
-    it (the text names both ranks). Arguments of a wrong kind raise TypeError or ValueError on their rank.
+    Raises nuice.Error, the same on all ranks: with code "invalid_argument" for a negative count, and for
+    receive blocks that overlap or lie outside the buffer; with code "mismatch" if a rank expects a different
+    number of bytes than is sent to it (the text names both ranks). If a rank passes an argument of a wrong
+    kind, this rank raises TypeError or ValueError.
     """
     return _init(0, comm, sendbuf, recvbuf, options, named)
 
@@ -65,8 +66,8 @@ def Alltoallv_init(
 def Alltoallw_init(
     comm: MPI.Intracomm, sendbuf: Any, recvbuf: Sequence[Any], options: str = "", **named: object
 ) -> Exchange:
-    """Collective. Calls Alltoallv_init with [buffer, (counts, displs), types] or [buffer, counts, displs,
-    types]: a type for each block, and displacements in bytes.
+    """Collective. Plans an exchange like Alltoallv_init, but with [buffer, (counts, displs), types] or
+    [buffer, counts, displs, types]: each block has its own type, and displacements are in bytes.
     """
     return _init(TYPES, comm, sendbuf, recvbuf, options, named)
 

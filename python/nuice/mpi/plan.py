@@ -38,13 +38,15 @@ class Partner(NamedTuple):
 
 
 class Plan:
-    """A plan for exchanges. Collective over comm. destinations: the ranks to which this rank sends, with
-    their bytes, as {rank: bytes} or (rank, bytes) pairs; the rank itself and 0 bytes are allowed. options: a
-    scheduler ("auto", "coloring") or a string ("scheduler=coloring executor=async",
-    docs/reference/options.md). Keyword arguments override the string: Plan(comm, d, "lp", executor="async").
+    """A plan for exchanges. Making a plan is collective over comm. destinations: the ranks to which this rank
+    sends, and the bytes for each, as {rank: bytes} or as (rank, bytes) pairs; this rank itself and 0 bytes
+    are allowed. options: the name of a scheduler ("auto", "coloring") or a string of options
+    ("scheduler=coloring executor=async", docs/reference/options.md). Keyword arguments override this string:
+    Plan(comm, d, "lp", executor="async").
 
-    Raises Error, the same on all ranks: parse, invalid_argument, limit, mismatch, not_applicable, mpi.
-    Arguments of a wrong kind raise TypeError or ValueError on their rank, and Error on the other ranks.
+    Raises nuice.Error, the same on all ranks, with code "parse", "invalid_argument", "limit", "mismatch",
+    "not_applicable" or "mpi". If a rank passes an argument of a wrong kind, this rank raises TypeError or
+    ValueError, and the other ranks raise nuice.Error.
     """
 
     __slots__ = ("_destinations", "_handle", "_num_ranks", "_sources")
@@ -84,10 +86,10 @@ class Plan:
         return self._sources
 
     def follow(self, destinations: Mapping[int, int] | Iterable[tuple[int, int]]) -> Plan:
-        """Collective. Makes a plan for a changed matrix, with the options of this plan, which does not
-        change. destinations: all current destinations, as for Plan(). With planning="distributed" and the
-        scheduler "distributed_coloring" only the changes are planned, and figure("kept") is the number of
-        messages that kept their phases.
+        """Collective. Makes a new plan for a changed matrix, with the options of this plan; this plan does
+        not change. destinations: all destinations in the changed matrix, as for Plan(). If this plan has
+        planning="distributed" and the scheduler "distributed_coloring", only the changes are planned, and
+        figure("kept") of the new plan is the number of messages that kept their phases.
 
         Raises as Plan() does; mismatch if ranks follow different plans.
         """
@@ -105,13 +107,13 @@ class Plan:
         return followed
 
     def follow_on(self, comm: MPI.Intracomm) -> Plan:
-        """Collective over comm. Makes a plan for the messages among the ranks of comm, with the options of
-        this plan, which does not change. comm contains only ranks of this plan, in any order: for example the
-        ranks that survive after a death (comm.Shrink() of mpi4py). The new plan numbers ranks as in comm and
-        keeps the order of the destinations, without ranks outside comm.
+        """Collective over comm. Makes a new plan for the messages among the ranks of comm, with the options
+        of this plan; this plan does not change. comm contains only ranks of this plan, in any order: for
+        example the ranks that survive when others have died (comm.Shrink() of mpi4py). The new plan numbers
+        ranks as in comm. It keeps the order of the destinations, and omits ranks outside comm.
 
-        Raises as Plan() does; mismatch if ranks follow different plans; invalid_argument if a rank of comm
-        does not belong to the plan.
+        Raises the errors of Plan(); also nuice.Error with code "mismatch" if ranks follow different plans,
+        and with code "invalid_argument" if a rank of comm does not belong to this plan.
         """
         if self._handle is None:
             raise Error("the plan was freed", "state")
@@ -133,9 +135,10 @@ class Plan:
           [buffer, (counts, displs), datatype]
                              as in mpi4py: counts and displs for each partner; the type may also be "d".
                              displs may be left out, as may the type of a NumPy array
-        Partners are destinations (send) and sources (receive); backwards it is the reverse. A buffer is a
-        NumPy array, an object with Python's buffer protocol, or DLPack in host memory. It must be contiguous,
-        and a receive buffer must be writable.
+        The partners are the destinations for `send` and the sources for `receive`. In the direction
+        "backwards" they are the sources for `send` and the destinations for `receive`. A buffer is a NumPy
+        array, an object with Python's buffer protocol, or an object with DLPack in host memory. A buffer must
+        be contiguous, and a receive buffer must be writable.
         """
         if self._handle is None:
             raise Error("the plan was freed", "state")
@@ -239,7 +242,7 @@ class Plan:
         must(status)
 
     def _refuse(self, error: Exception) -> None:
-        """Raises an error on all ranks instead of a bind, so that no rank waits for this rank."""
+        """Raises an error on all ranks while they bind, so that no rank waits for this rank."""
         lib.nuice_plan_refuse(self._handle, text_of(error))
 
 

@@ -34,11 +34,12 @@ for _name in ("sparse_alltoallv_f", "received_size", "received_message", "receiv
 def sparse_alltoallv(
     comm: MPI.Intracomm, messages: Mapping[int, Any] | Iterable[tuple[int, Any]], dtype: Any = np.uint8
 ) -> list[tuple[int, NDArray[Any]]]:
-    """Collective. Sends messages and returns the messages to this rank: a list of (rank, array of dtype),
-    sorted by rank; messages of the same rank are in its order of sending. messages: {rank: buffer}, or
-    (rank, buffer) pairs; messages to the rank itself and several to one rank are allowed, empty messages
-    are not sent. Raises Error, the same on all ranks: invalid_argument for a rank that does not exist.
-    Arguments of a wrong kind raise TypeError or BufferError on their rank.
+    """Collective. Sends messages and returns the messages to this rank, as a list of pairs (sender, array of
+    dtype). The list is sorted by sender; messages of one sender are in the order in which they were sent.
+    messages: {rank: buffer}, or (rank, buffer) pairs. Messages to this rank itself and several messages to
+    one rank are allowed; empty messages are not sent. If a rank lists a destination that does not exist, all
+    ranks raise nuice.Error with code "invalid_argument". If a rank passes an argument of a wrong kind, this
+    rank raises TypeError or BufferError.
     """
     fortran, handle = fortran_handle(comm), c_void_p()
     try:

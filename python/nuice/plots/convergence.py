@@ -20,8 +20,8 @@ def draw_convergence(
 ) -> Figure:
     """Draws time against the number of the exchange, coloured by the method that carried it out.
 
-    methods: one name for each exchange. peer: the name and median seconds of a method to compare with, drawn
-    as a line.
+    methods: one name for each exchange. peer: the name and the median time, in seconds, of another method; it
+    is drawn as a line.
     """
     factor, unit = time_unit(max([*seconds, peer[1] if peer else 0.0]))
     figure = new_figure(11, 4.2)

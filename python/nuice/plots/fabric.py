@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 MOST_BARS = 16
 BEND = 0.1  # bend of a link, so that both directions of a cable are visible
-MAX_NAMED = 12  # vertices per level up to which all are named; beyond, only those at the busiest links
+MAX_NAMED = 12  # levels of more vertices have names only at the busiest links
 NAMED_LINKS = 6
 
 
 def link_loads(matrix: CommMatrix, network: Topology) -> NDArray[np.float64]:
-    """Returns, for each link, the bytes over it by the network's routes, divided by its number of
-    simultaneous transfers.
+    """Returns a number for each link: the bytes over the link if messages take the network's own routes,
+    divided by the number of simultaneous transfers that the link allows.
     """
     loads = np.zeros(network.num_links)
     for src, dst, count in zip(*(ends.tolist() for ends in matrix.entries()), strict=True):
@@ -32,10 +32,11 @@ def link_loads(matrix: CommMatrix, network: Topology) -> NDArray[np.float64]:
 
 
 def draw_fabric(matrix: CommMatrix, network: Topology, title: str = "") -> Figure:
-    """Draws the network (left), with links redder the more they carry, and the busiest links by name (right).
+    """Draws the network (left) and the names of the busiest links (right). The more a link carries, the
+    redder it is.
 
-    Loads are relative to the busiest port: above 1 a link, not a port, is the bottleneck. Raises ValueError
-    for a network without links, such as a crossbar.
+    Loads are relative to the busiest port. If a load is above 1, a link and not a port is the bottleneck.
+    Raises ValueError for a network without links, such as a crossbar.
     """
     if network.num_links == 0:
         raise ValueError(f"{network.name} has no links to draw")
@@ -73,8 +74,8 @@ def _homes(network: Topology, num_ranks: int) -> set[int]:
 
 
 def _places(ends: NDArray[np.int64], homes: set[int]) -> tuple[NDArray[np.float64], dict[int, int]]:
-    """Returns x and y for each vertex, and its level, the number of cables to the ranks. A single level is
-    drawn as a circle.
+    """Returns x, y and the level of each vertex. The level is the number of cables between the vertex and the
+    ranks. If there is only one level, the vertices form a circle.
     """
     near: dict[int, set[int]] = {}
     for a, b in ends.tolist():

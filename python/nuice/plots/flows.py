@@ -18,7 +18,8 @@ _TITLES = {"mach": "Mach number", "pressure": "pressure", "density": "density"}
 
 
 def draw_flow(flow: Flow, value: str = "mach") -> Figure:
-    """Draws the whole flow, and an enlarged part (near the profile, if there is one), coloured by value."""
+    """Draws the whole flow, coloured by value, and an enlarged part of it: the neighbourhood of the profile,
+    if there is a profile."""
     from matplotlib.tri import Triangulation
 
     figure = new_figure(13, 6)
@@ -41,6 +42,7 @@ def draw_flow(flow: Flow, value: str = "mach") -> Figure:
 
 
 def _has_a_profile(flow: Flow) -> bool:
-    """Returns whether there is a profile, which lies from 0 to 1 in a disc around its middle."""
+    """Returns whether the flow has a profile, which lies from 0 to 1 on the x axis, in a disc around its
+    middle."""
     x = flow.points[:, 0]
     return bool(abs((x.min() + x.max()) / 2 - 0.5) < 0.1)

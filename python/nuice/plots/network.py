@@ -104,8 +104,8 @@ def _draw_lost(axes: Any, methods: list[Mapping[str, Any]]) -> None:
 def port_shares(
     lane: Mapping[str, float], network: Mapping[str, Any], shown_s: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Returns times in seconds since the start of the exchange, and a row per port: the share of it in use
-    at these times.
+    """Returns times, in seconds since the start of the exchange, and one row per port with the share of the
+    port's rate that is used at these times.
     """
     ports = network["ports"]
     at = np.array(ports["at_s"]) - lane["begin_s"]

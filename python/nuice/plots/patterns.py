@@ -23,8 +23,8 @@ MAX_NUMBERED_PARTS = 128
 
 
 def draw_mesh(mesh: Mesh, owner: NDArray[np.int64], num_parts: int) -> Figure:
-    """Draws the whole mesh and the part near the profile. White triangles lie between parts and make the
-    messages.
+    """Draws the whole mesh and, enlarged, the part near the profile. White triangles lie between parts; their
+    edges cause the messages.
 
     Adjacent parts have different colours. Up to eight parts have one colour each and a legend; more parts
     have numbers.
@@ -98,8 +98,8 @@ def _part_legend(figure: Figure, owner: NDArray[np.int64], colours: list[Any]) -
 
 
 def _number_parts(axes: Any, mesh: Mesh, owner: NDArray[np.int64], num_parts: int) -> None:
-    """Writes each part's number at its median point, if the axes show this point and the part is not tiny
-    there.
+    """Writes the number of each part at its median point, if the axes show this point and the part is large
+    enough there.
     """
     width = np.ptp(axes.get_xlim())
     for part in range(num_parts):

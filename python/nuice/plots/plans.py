@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws plans as timelines, which are a model, and the comparison of schedulers as bars."""
+"""Draws plans as timelines, according to a model, and the comparison of schedulers as bars."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ MIN_LABEL_SHARE = 0.016  # share of the axis' width below which a bar has no roo
 
 
 def draw_timeline(plans: Sequence[Plan]) -> Figure:
-    """Draws ranks x bytes, one panel per plan on a common scale: which rank sends to which in each phase.
+    """Draws which rank sends to which rank in each phase. There is one panel of ranks x bytes per plan; all
+    panels have the same scale.
 
     The model: a rank sends and receives one message at a time, all messages have the same speed, and a phase
     begins when the previous phase has ended on all ranks. If a rank has several sends in one phase, they are
@@ -54,9 +55,7 @@ def draw_timeline(plans: Sequence[Plan]) -> Figure:
 
 
 def _phase_ends(plan: Plan) -> NDArray[np.float64]:
-    """Returns the end of each phase, in bytes: a phase lasts as long as its busiest rank sends or
-    receives.
-    """
+    """Returns the end of each phase, in bytes. A phase lasts as long as its busiest rank works."""
     phase, src, dst, size = plan.schedule.transfer_table().T
     num_ranks, num_phases = plan.matrix.num_ranks, plan.phases
     busy = np.zeros((2, num_phases * num_ranks))
@@ -103,8 +102,8 @@ def _draw_plan(axes: Any, plan: Plan, ends: NDArray[np.float64], divisor: float,
 
 
 def _send_starts(phase: Any, src: Any, width: Any, ends: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Returns the start of each transfer: after the start of its phase and the earlier sends of its rank
-    in this phase.
+    """Returns the start of each transfer, in bytes: the start of its phase, or the end of the rank's earlier
+    sends in this phase.
     """
     begins = np.concatenate([[0.0], ends])
     sent: dict[tuple[int, int], float] = {}
@@ -134,7 +133,7 @@ def _draw_phases(axes: Any, ends: NDArray[np.float64], longest: float) -> None:
 def draw_comparison(comparisons: Sequence[Comparison], title: str = "schedulers compared") -> Figure:
     """Draws phases, bytes over bound, and planning time of every applicable scheduler.
 
-    Schedulers that made the same schedule share a row, with the time of the fastest.
+    Schedulers that made the same schedule share a row, which shows the planning time of the fastest of them.
     """
     groups = _same_schedules(comparisons)
     names = [textwrap.fill(", ".join(c.scheduler for c in group), 26) for group in groups]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws maps of which candidate wins, as 000 figs 16 and 17, with the break-even lines of LP and CGM."""
+"""Draws maps of the fastest candidates, as 000 figs 16 and 17, with the break-even lines of LP and CGM."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def draw_regions(regions: RegionMap, lines: Sequence[BreakEven] = ()) -> Figure:
-    """Draws one cell per number of messages (upwards) and size (to the right), in the colour of its
-    winner.
+    """Draws a map with one cell per number of messages (upwards) and size (to the right). A cell has the
+    colour of its fastest candidate.
     """
     from matplotlib.patches import Patch, Rectangle
 

@@ -34,8 +34,8 @@ MAX_LABELLED_RANKS = 40
 
 
 def draw_runs(predictions: Sequence[Prediction], machine: str) -> Figure:
-    """Draws ranks x time, one panel per run on a common scale. The runs must have been made with
-    timeline=True.
+    """Draws one panel of ranks x time per run; all panels have the same scale. The runs must have been made
+    with timeline=True.
     """
     runs = [p for p in predictions if p.run is not None]
     num_ranks = max((len(p.run.ranks) for p in runs), default=1)

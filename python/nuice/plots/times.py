@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 def draw_times(methods: Sequence[Mapping[str, Any]], title: str) -> Figure:
     """Draws one bar per method: the median over the repetitions, with minimum and maximum.
 
-    Each method has label, mpi (whether it is a method of MPI) and exchange_seconds_{median,min,max}.
+    Each method is a dict with the keys label, mpi (whether it is a method of MPI) and
+    exchange_seconds_{median,min,max}.
     """
     from matplotlib.patches import Patch
 

@@ -17,8 +17,8 @@ WAITING = "#DDDDDD"
 
 
 def plan_bars(exchange: ExchangeTrace) -> list[tuple[int, int, float, float]]:
-    """Returns (src, dst, begin, end) of the plan's transfers, in bytes: a phase lasts as long as its
-    busiest port.
+    """Returns (src, dst, begin, end) for each transfer of the plan, in bytes. A phase lasts as long as its
+    busiest port needs.
     """
     by_phase: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     for rank, rows in exchange.entries.items():
@@ -38,7 +38,8 @@ def plan_bars(exchange: ExchangeTrace) -> list[tuple[int, int, float, float]]:
 
 
 def draw_trace(exchange: ExchangeTrace, run: Run) -> Figure:
-    """Draws two panels: the exchange (a transfer lasts from its start to its arrival) and the plan."""
+    """Draws two panels: the measured exchange, in which a transfer lasts from its start to its arrival, and
+    the plan."""
     factor, unit = time_unit(run.seconds)
     num_ranks = exchange.num_ranks
     panel = min(max(0.24 * num_ranks, 1.9), 7.5)

@@ -9,8 +9,9 @@
 //
 // A buffer is sent when the next item does not fit, when it is max_age_us old (checked while polling), or on
 // flush. Order: an item counts as sent when its buffer is sent, so a send() to the same rank may overtake
-// waiting items. If a handler throws for an item, the rest of the buffer is dropped. An item costs its bytes,
-// without a header. Buffers of 2 to 8 KiB suffice in most cases.
+// waiting items. If a handler throws an exception for an item, the remaining items of the buffer are dropped.
+// An item takes as many bytes as its type, without a header. Buffers of 2 to 8 KiB are large enough in most
+// cases.
 #pragma once
 
 #include <algorithm>
@@ -28,14 +29,15 @@ namespace nuice::am {
 class HostRelay;
 
 struct CoalescerOptions {
-  std::size_t buffer_bytes = 4096;  ///< Buffer size per destination in use; at most max_message_bytes().
-  double max_age_us = 0;            ///< 0: no limit.
-  /// With a relay, items for other hosts take two hops (host_relay.hpp), and buffer_bytes is shared by all
-  /// ranks of a host.
+  /// The size of the buffer of each destination in use; at most max_message_bytes().
+  std::size_t buffer_bytes = 4096;
+  double max_age_us = 0;  ///< The age at which a buffer is sent, in microseconds; 0: no limit.
+  /// If given, items for other hosts take two hops (host_relay.hpp), and the buffers of all destinations on a
+  /// host together have at most buffer_bytes.
   const HostRelay* relay = nullptr;
 };
 
-/// The part that does not depend on the type of the items.
+/// The part of a coalescer that does not depend on the type of the items.
 class CoalescerBase {
  public:
   CoalescerBase(const CoalescerBase&) = delete;
@@ -54,7 +56,7 @@ class CoalescerBase {
     std::unique_ptr<std::byte[]> memory;
   };
   CoalescerBase(Endpoint& endpoint, std::uint16_t id, std::size_t item_bytes, CoalescerOptions options);
-  /// Makes room and adds the item. Throws Error invalid_argument for an invalid rank.
+  /// Makes room and adds the item. Throws Error with code `invalid_argument` for an invalid rank.
   void push_slowly(Rank dst, const void* item);
 
   EndpointCore& core_;
@@ -85,17 +87,18 @@ class CoalescerBase {
 template <Argument A>
 class Coalescer : public CoalescerBase {
  public:
-  /// buffer_bytes must hold an item and be at most max_message_bytes(). With a relay it must hold an item, 4
-  /// bytes for each rank of the largest host, and 2 more bytes. Throws Error invalid_argument otherwise, and
-  /// state before seal().
+  /// Makes a coalescer. buffer_bytes must be at least the size of an item, and at most max_message_bytes().
+  /// With a relay it must be at least 2 bytes plus, for each rank of the largest host, the size of an item
+  /// and 4 bytes. Throws Error with code `invalid_argument` for another buffer_bytes, and `state` before
+  /// seal().
   Coalescer(Endpoint& endpoint, Handler<A> handler, CoalescerOptions options = {})
       : CoalescerBase(endpoint, handler.id, sizeof(A), options) {
     static_assert(wire_bytes<A> != 0, "count empty items instead of sending them");
     static_assert(alignof(A) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
   }
 
-  /// Adds an item for dst. If this sends a full buffer, it makes progress as Endpoint::send does. An error of
-  /// a handler that ran meanwhile is thrown after the item has been added.
+  /// Adds an item for dst. If the buffer is full, push() sends it and makes progress as Endpoint::send()
+  /// does. An error of a handler that runs meanwhile is thrown after the item has been added.
   [[gnu::always_inline]] void push(Rank dst, const A& item) {
     if (static_cast<std::size_t>(dst) >= buffers_.size() ||
         buffers_[static_cast<std::size_t>(dst)].next == buffers_[static_cast<std::size_t>(dst)].end)
@@ -108,8 +111,8 @@ class Coalescer : public CoalescerBase {
     buffer.next += sizeof(A);
   }
 
-  /// Equals push(dst, item(i)) for all i in 0 .. count - 1, but checks for space once per buffer. item must
-  /// not throw or use the endpoint.
+  /// Calls push(dst, item(i)) for all i in 0 .. count - 1, but checks for space only once per buffer. item
+  /// must not throw exceptions or use the endpoint.
   template <typename Item>
   void push_all(Rank dst, std::size_t count, Item&& item) {
     static_assert(std::is_nothrow_invocable_r_v<A, Item&, std::size_t>, "item(i) must be noexcept");
@@ -130,10 +133,10 @@ class Coalescer : public CoalescerBase {
     }
   }
 
-  /// Equals push(dst(i), item(i)) for all i in 0 .. count - 1, in half the time or less. It finds the places
-  /// of many items before it writes any, because a processor that alternates between finding and writing
-  /// waits for memory at every item. dst and item must not throw or use the endpoint; dst(i) may be called
-  /// twice.
+  /// Calls push(dst(i), item(i)) for all i in 0 .. count - 1, but takes half the time or less. It finds the
+  /// places of many items before it writes the first item, because a processor that alternates between
+  /// finding and writing waits for memory at every item. dst and item must not throw exceptions or use the
+  /// endpoint; dst(i) may be called twice.
   template <typename Dst, typename Item>
   void push_each(std::size_t count, Dst&& dst, Item&& item) {
     static_assert(std::is_nothrow_invocable_r_v<Rank, Dst&, std::size_t>, "dst(i) must be noexcept");

@@ -12,24 +12,24 @@
 // ProgressThread (progress.hpp). Other calls make no progress.
 //
 // A handler may call reply() once, call send() and call() any number of times, push to a Coalescer, and
-// re-arm ports. It must not wait: poll, poll_until, get, put of bulk data, barrier, quiesce and seal throw
-// Error state inside a handler. Messages of a handler are sent when there is room, at the latest while
-// polling. Until then they are kept here (counted by Stats::most_deferred), so that no handler waits for
-// another rank, and floods in all directions end.
+// re-arm ports. A handler must not wait: poll, poll_until, get, put of bulk data, barrier, quiesce and seal
+// throw Error with code `state` inside a handler. Messages of a handler are sent when the receiver has room,
+// at the latest while this rank polls. Until then this rank keeps them (Stats::most_deferred counts them). So
+// no handler waits for another rank, even if all ranks send to each other as fast as they can.
 //
-// Guaranteed: every message is handled once. Messages between two ranks are handled in the order in which
-// they were sent. This includes results of calls, and coalesced items, which are sent when their buffer is
-// flushed. Puts have a separate order.
+// Guarantees: every message is handled once. Messages from one rank to another are handled in the order in
+// which they were sent. This order includes results of calls, and coalesced items, which are sent when their
+// buffer is flushed. Puts have an order of their own.
 //
 // Errors of an arriving message (unknown handler, wrong size, a late or oversized put) are thrown on the
-// receiver, by the call that made the progress. The message is dropped and the endpoint stays usable.
-// Exceptions of handlers are thrown there too, except for handlers of calls, whose exceptions go to the
-// caller. A send, put or collective call that throws such an error has first done its own work.
+// receiver, by the call that made the progress. The message is dropped and the endpoint stays usable. The
+// same call throws the exceptions of handlers, but exceptions of handlers of calls go to the caller. A send,
+// put or collective call that throws such an error has first done its own work.
 //
 // Failures: if a rank dies or never answers (EndpointOptions::watchdog_s), all other ranks stop waiting and
-// throw a TransportError that names it. The endpoint is then unusable: every later call that makes progress
-// throws the same error, and its destructor does not wait. am/docs/active-messages.md says which failures
-// each transport detects, and how soon.
+// throw a TransportError that names this rank. The endpoint is then unusable: every later call that makes
+// progress throws the same error, and its destructor does not wait. am/docs/active-messages.md says which
+// failures each transport detects, and how soon.
 #pragma once
 
 #include <cstddef>
@@ -59,7 +59,8 @@ class Context {
   Rank source() const { return source_; }
   Endpoint& endpoint() const { return endpoint_; }
 
-  /// Sends to source(), at most once in each run of a handler. Throws Error state the second time.
+  /// Sends a message to source(). A handler may call reply() at most once per run; the second call throws
+  /// Error with code `state`.
   template <Argument A>
   void reply(Handler<A> handler, const A& argument, Tail tail = {});
 
@@ -73,30 +74,33 @@ class Context {
 };
 
 struct EndpointOptions {
-  int poll_every = 16;   ///< The main program polls once per this number of sends (F of 002 s.4.4); 0: never.
-  int poll_limit = 128;  ///< Approximate maximum number of messages that one poll() handles.
-  /// Seconds without a message sent or received after which waiting calls throw Error timeout, naming the
-  /// ranks that do not answer. A bulk put counts only when it is complete, so the limit must exceed the time
-  /// of the largest put. 0: never.
+  /// The number of sends after which the main program polls once (F of 002 s.4.4); 0: send() never polls.
+  int poll_every = 16;
+  int poll_limit = 128;  ///< The approximate maximum number of messages that one poll() handles.
+  /// The time, in seconds, without a message sent or received after which waiting calls throw Error with code
+  /// `timeout`; the text names the ranks that do not answer. A bulk put counts as a message only when it is
+  /// complete, so the limit must exceed the time of the largest put. 0: calls wait forever.
   double watchdog_s = 0;
 };
 
 /// The counts of this rank since the endpoint was made.
 struct Stats {
-  std::uint64_t sent = 0;           ///< Messages, batches and results sent, without credits.
-  std::uint64_t handled = 0;        ///< Messages, batches and results handled at this rank.
-  std::uint64_t stalls = 0;         ///< Sends of the main program that had to wait for room.
-  std::uint64_t most_deferred = 0;  ///< The maximum number of messages of handlers that were kept here at
-                                    ///< once because there was no room.
-  std::uint64_t interrupts = 0;     ///< Doorbells answered.
+  /// The number of messages, batches and results that this rank sent, without credits.
+  std::uint64_t sent = 0;
+  std::uint64_t handled = 0;  ///< The number of messages, batches and results that this rank handled.
+  std::uint64_t stalls = 0;   ///< The number of sends of the main program that had to wait for room.
+  /// The maximum number of messages of handlers that this rank kept at once because receivers had no room.
+  std::uint64_t most_deferred = 0;
+  std::uint64_t interrupts = 0;  ///< The number of doorbells that this rank answered.
 };
 
-/// The result of a call. It must not outlive its endpoint; it may be dropped early.
+/// The result of a call. A Future must not outlive its endpoint; it may be destroyed before the result
+/// arrives.
 template <Argument R>
 class Future;
 
-/// One rank's access to active messages. Not movable, because handlers refer to it. Only one thread may use
-/// it (see progress.hpp for exceptions). Destroy it on all ranks after a quiesce().
+/// One rank's access to active messages. An endpoint cannot be moved, because handlers refer to it. Only one
+/// thread may use it (progress.hpp has exceptions). Destroy the endpoint on all ranks after a quiesce().
 class Endpoint {
  public:
   explicit Endpoint(std::unique_ptr<Transport> transport, EndpointOptions options = {});
@@ -107,20 +111,20 @@ class Endpoint {
   Rank rank() const;
   Rank num_ranks() const;
   std::string transport_name() const;
-  /// The largest sum of argument and tail that send accepts.
+  /// Returns the largest total size of argument and tail that send() accepts.
   std::size_t max_message_bytes() const;
   Stats stats() const;
 
   // --- Set-up ---
 
   /// Registers f(Context&, const A&) or f(Context&, const A&, Tail). The tail lies in the transport's memory
-  /// and is valid only until f returns. Call it before seal(), in the same order on every rank. Throws Error
-  /// state after seal().
+  /// and is valid only until f returns. Call on() before seal(), in the same order on every rank. Throws
+  /// Error with code `state` after seal().
   template <Argument A, typename F>
   Handler<A> on(std::string_view name, F f);
-  /// Registers f(Context&, std::span<const A>), which gets all items of a Coalescer's buffer together, and a
-  /// single send as one item. It suits handlers of few instructions, whose loop the compiler can unroll.
-  /// reply() may be called once per call of f, not per item.
+  /// Registers f(Context&, std::span<const A>), which gets all items of a Coalescer's buffer at once; an
+  /// argument of send() is one item. This form suits handlers of few instructions, whose loop the compiler
+  /// can unroll. reply() may be called once per call of f, not per item.
   template <Argument A, typename F>
   Handler<A> on_items(std::string_view name, F f);
   /// Registers f(Context&, const A&) that returns R to the caller.
@@ -128,21 +132,22 @@ class Endpoint {
   Rpc<A, R> on_call(std::string_view name, F f);
 
   /// Collective. Compares the handlers of all ranks (names, sizes, order) and opens the endpoint. Throws
-  /// Error mismatch on all ranks, naming the lowest rank that differs from rank 0.
+  /// Error with code `mismatch` on all ranks if handlers differ; the text names the lowest rank that differs
+  /// from rank 0.
   void seal();
 
   // --- Messages ---
 
-  /// Sends one message; dst may be this rank, whose later poll then handles it. Returns when argument and
-  /// tail may be reused. In the main program it makes progress every poll_every sends, and while there is no
-  /// room at the receiver; in a handler it never waits. Throws Error state before seal(), invalid_argument
-  /// for an invalid rank or more than max_message_bytes().
+  /// Sends one message. If dst is this rank, a later poll handles the message. Returns when argument and tail
+  /// may be reused. In the main program, send() makes progress every poll_every sends, and while the receiver
+  /// has no room. In a handler, send() never waits. Throws Error with code `state` before seal(),
+  /// `invalid_argument` for an invalid rank or more than max_message_bytes().
   template <Argument A>
   void send(Rank dst, Handler<A> handler, const A& argument, Tail tail = {});
 
-  /// Calls a handler on dst that returns a result. Makes progress as send() does. If this throws the
-  /// exception of another handler, the called handler runs nevertheless, but its result is dropped, because
-  /// there is no Future for it.
+  /// Calls a handler on dst that returns a result. Makes progress as send() does. If call() throws the
+  /// exception of another handler, the called handler runs nevertheless, but its result is lost, because the
+  /// caller has no Future for it.
   template <Argument A, Argument R>
   Future<R> call(Rank dst, Rpc<A, R> handler, const A& argument);
 
@@ -151,22 +156,23 @@ class Endpoint {
 
   // --- Block transfer (AM-PUT); port.hpp ---
 
-  /// Opens a port on `memory`, which must stay valid. The port is complete when expected_bytes have been put
-  /// into it, in any pieces from any ranks. on_complete runs once per generation, as a handler. Not
-  /// collective: send ref() to the ranks that will put.
+  /// Opens a port on `memory`, which must stay valid. The port is complete when ranks have put expected_bytes
+  /// bytes into it, in any pieces. on_complete runs once per generation, as a handler. open_port() is not
+  /// collective: send ref() to the ranks that will put data.
   Port open_port(std::span<std::byte> memory, Bytes expected_bytes,
                  std::function<void(Context&)> on_complete = {});
 
   /// Writes data at `offset` of the port's memory. Returns when data may be reused. Makes progress while it
-  /// waits. In a handler it copies the data, and only puts below the transport's bulk size are allowed
-  /// (otherwise Error state). Other errors arise on the receiver: a put to another generation than the
-  /// port's, or beyond its memory or count, is Error mismatch there and writes nothing.
+  /// waits. In a handler, put() copies the data, and only puts below the transport's bulk size are allowed; a
+  /// larger put throws Error with code `state`. Other errors arise on the receiver. If a put is for another
+  /// generation of the port, or exceeds the port's memory or count, the receiver gets Error with code
+  /// `mismatch` and nothing is written.
   void put(const PortRef& port, Bytes offset, std::span<const std::byte> data);
 
   // --- Progress ---
 
-  /// Makes progress: runs the handlers of arrived messages, up to poll_limit; never waits. Returns the number
-  /// of messages.
+  /// Makes progress without waiting: runs the handlers of arrived messages, at most about poll_limit. Returns
+  /// the number of messages.
   int poll();
   /// Makes progress until done() is true. Yields the core when nothing arrives.
   template <typename Done>
@@ -174,21 +180,21 @@ class Endpoint {
 
   // --- Collective calls ---
 
-  /// Collective. Makes progress until every rank has called it. Messages may still be in flight.
+  /// Collective. Makes progress until every rank has called barrier(). Messages may still be in flight.
   void barrier();
   /// Collective. Makes progress until no rank has anything to send and every message has been handled,
   /// including messages of handlers and items in coalescers. A message that another rank sends after its
   /// quiesce() is not handled inside this call. Ranks that share the memory of a host count messages there,
   /// and the first ranks of the hosts add up the counts in two or more waves
-  /// (am/src/am/transport/termination.hpp). Without shared memory it uses four counters (Mattern, Distributed
-  /// Computing 2, 1987): two consecutive reductions must find equal sums of sent and handled messages; a
-  /// barrier follows.
+  /// (am/src/am/transport/termination.hpp). Without shared memory quiesce() uses four counters (Mattern,
+  /// Distributed Computing 2, 1987): two consecutive reductions must find equal sums of sent and handled
+  /// messages; a barrier follows.
   void quiesce();
-  /// Collective. Makes progress until the reduction is complete. values: at most 8, the same number on all
-  /// ranks.
+  /// Collective. Reduces values over all ranks, and makes progress until the reduction is complete. There are
+  /// at most 8 values, the same number on all ranks.
   std::vector<std::int64_t> reduce(ReduceOp op, std::span<const std::int64_t> values);
 
-  /// Whether the endpoint is unusable after a failure.
+  /// Returns whether the endpoint is unusable after a failure.
   bool has_failed() const;
 
   /// Internal to the library: the endpoint's state (am/src/am/endpoint_core.hpp).
@@ -224,10 +230,11 @@ class Future {
     if (endpoint_ != nullptr) endpoint_->drop_call(id_);
   }
 
-  /// Whether the result has arrived.
+  /// Returns whether the result has arrived.
   bool ready() const { return endpoint_->is_done(id_); }
-  /// Makes progress until the result has arrived, and returns it. Call it once. Throws Error mismatch with
-  /// the callee's text if its handler threw, and Error state inside a handler.
+  /// Makes progress until the result has arrived, and returns it. Call get() once. Throws Error with code
+  /// `mismatch` and the text of the exception if the called handler threw an exception, and with code `state`
+  /// inside a handler.
   R get() {
     endpoint_->poll_until([&] { return ready(); });
     R result{};

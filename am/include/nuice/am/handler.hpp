@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Handlers: the functions that messages name, and how bytes become a typed call at the receiver.
+// Handlers, the functions that messages name. This file also turns the bytes of a message into a typed call
+// at the receiver.
 #pragma once
 
 #include <concepts>
@@ -27,24 +28,25 @@ struct Packet {
   std::uint32_t words[4];
 };
 
-/// The argument of handlers that need none. It takes no bytes in the message.
+/// The argument of handlers that need no argument. It takes no bytes in the message.
 struct Nothing {};
 
-/// A type that can be sent: it is copied byte by byte between ranks that run the same program on the same
-/// kind of machine.
+/// A type that can be sent. Its values are copied byte by byte between ranks that run the same program on the
+/// same kind of machine.
 template <typename A>
 concept Argument = std::is_trivially_copyable_v<A> && std::default_initializable<A>;
 
 template <Argument A>
 inline constexpr std::size_t wire_bytes = std::is_empty_v<A> ? 0 : sizeof(A);
 
-/// Names a handler for arguments of type A; the same value on every rank. From Endpoint::on.
+/// The name of a handler for arguments of type A, returned by Endpoint::on(). It has the same value on every
+/// rank.
 template <Argument A>
 struct Handler {
   std::uint16_t id = UINT16_MAX;
 };
 
-/// Names a handler that returns R to the caller. From Endpoint::on_call.
+/// The name of a handler that returns R to the caller, returned by Endpoint::on_call().
 template <Argument A, Argument R>
 struct Rpc {
   std::uint16_t id = UINT16_MAX;
@@ -62,13 +64,13 @@ namespace detail {
 /// An entry of the table of handlers, which is equal on all ranks (internal).
 struct HandlerRow {
   using Run = void (*)(void* function, Context& context, const std::byte* payload, std::size_t bytes);
-  Run run = nullptr;        ///< Kind::message, Kind::call and Kind::internal.
+  Run run = nullptr;        ///< The function for Kind::message, Kind::call and Kind::internal.
   Run run_batch = nullptr;  ///< Kind::batch.
   void* function = nullptr;
   bool is_call = false;
 };
 
-/// Throws Error mismatch: the handler does not take this number of bytes.
+/// Throws Error with code `mismatch`, because the handler does not take this number of bytes.
 [[noreturn]] void wrong_size(const Context& context, std::size_t expected, std::size_t bytes, bool or_more);
 void send_result(const Context& context, CallId call, std::span<const std::byte> result);
 void send_failure(const Context& context, CallId call, const char* text);
@@ -116,7 +118,7 @@ struct ItemsThunk {
     (*static_cast<F*>(function))(context, std::span<const A>(&item, 1));
   }
 
-  /// Copies only if the payload is not aligned, which happens at most with ucx.
+  /// Copies items only if the payload is not aligned. Only the transport ucx delivers such payloads.
   static void run_batch(void* function, Context& context, const std::byte* payload, std::size_t bytes) {
     if (bytes % sizeof(A) != 0) [[unlikely]]
       wrong_size(context, sizeof(A), bytes, false);

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two hops for small items on hosts with several ranks. A rank's items for all ranks of another host are sent
-// as one message to one of these ranks, which distributes them inside its host.
+// Sends small items in two hops between hosts with several ranks. A rank sends its items for all ranks of
+// another host as one message to one rank of this host, which distributes the items inside the host.
 //
 //   am::HostRelay relay(ep, hosts);                                 // before seal(), with the same hosts on all ranks
 //   ep.seal();
 //   am::Coalescer<Cell> cells(ep, visit, {.relay = &relay});        // push, flush, quiesce as usual
 //
 // With n ranks on h hosts, a rank then fills h - 1 messages instead of n - 1. So messages are larger, and a
-// flush sends fewer buffers that are nearly empty. The distributing rank has the sender's position within the
-// host, so all ranks of a host do the same amount of work. An item costs its bytes, and a message 4 bytes for
-// each rank of its host. Handlers see the rank that pushed the item as the source, and replies go to that
-// rank. Items between two ranks keep their order; other messages between them may overtake items.
+// flush sends fewer buffers that are nearly empty. The distributing rank has the same position within its
+// host as the sender has, so all ranks of a host do the same amount of work. An item takes as many bytes as
+// its type, and a message takes 4 more bytes for each rank of the receiving host. Handlers see the rank that
+// pushed the item as the source, and replies go to that rank. Items between two ranks keep their order; other
+// messages between them may overtake items.
 #pragma once
 
 #include <cstddef>
@@ -23,21 +24,22 @@
 
 namespace nuice::am {
 
-/// A relay for all coalescers of an endpoint. It must outlive them and the last message.
+/// A relay for all coalescers of an endpoint. It must live longer than the coalescers and until the last
+/// message has been handled.
 class HostRelay {
  public:
-  /// Registers a handler: construct it before seal(), in the same order on every rank. seal() throws Error
-  /// mismatch if hosts differ between ranks. Throws Error invalid_argument if hosts and endpoint have
-  /// different numbers of ranks.
+  /// Registers a handler. Construct the relay before seal(), in the same order on every rank. seal() throws
+  /// Error with code `mismatch` if hosts differ between ranks. The constructor throws Error with code
+  /// `invalid_argument` if hosts and endpoint have different numbers of ranks.
   HostRelay(Endpoint& endpoint, const Hosts& hosts);
   HostRelay(const HostRelay&) = delete;
   HostRelay& operator=(const HostRelay&) = delete;
 
-  /// Whether an item for dst takes two hops.
+  /// Returns whether an item for dst takes two hops.
   bool relays(Rank dst) const { return host_of(dst) != host_of(endpoint_.rank()); }
-  /// The ranks of dst's host, ascending.
+  /// Returns the ranks on dst's host, in ascending order.
   std::span<const Rank> ranks_beside(Rank dst) const { return ranks_[host_of(dst)]; }
-  /// The rank that distributes this rank's items for dst's host.
+  /// Returns the rank that distributes this rank's items for dst's host.
   Rank dealer(Rank dst) const;
 
  private:

@@ -7,12 +7,12 @@
 //   ep.poll_until([&] { return port.complete(); });                                  // receiver
 //   port.rearm();              // next generation: the sender uses ref.next(), or gets the new ref()
 //
-// The port counts bytes. It is open from open_port() or rearm() until the count is reached, then closed. A
-// put that is late, early (for a generation that is not armed yet) or too large is an error on the receiver
-// and writes nothing. Overlapping puts are not detected.
+// A port counts bytes. It is open from open_port() or rearm() until the expected number of bytes has been
+// put; then it is closed. A put that is late, early (for a generation that is not armed yet) or too large is
+// an error on the receiver, and writes nothing. Overlapping puts are not detected.
 //
 // Data below the transport's bulk size travels inside messages and is copied once at each end; larger data
-// goes directly from the sender's memory to the port's if the transport supports it (mpi and ucx:
+// goes directly from the sender's memory to the port's memory if the transport supports this (mpi and ucx:
 // rendezvous).
 #pragma once
 
@@ -34,11 +34,11 @@ struct PortRef {
   PortRef next() const { return {rank, id, generation + 1}; }
 };
 
-/// The owner's handle. It must not outlive its endpoint. The destructor closes the port, which makes every
-/// later put an error. It makes progress until accepted data has arrived, so that the memory may be freed
-/// afterwards. An exception of a handler is thrown by the next call that makes progress. Inside a handler the
-/// destructor cannot wait: if bulk data is in flight, the port's memory must stay valid until the next
-/// quiesce().
+/// The owner's handle of a port. It must not outlive its endpoint. The destructor closes the port, so every
+/// later put is an error. The destructor makes progress until accepted data has arrived, so that the memory
+/// may be freed afterwards. If a handler throws an exception meanwhile, the next call that makes progress
+/// throws it. Inside a handler the destructor cannot wait: if bulk data is in flight, the port's memory must
+/// stay valid until the next quiesce().
 class Port {
  public:
   Port(Port&& other) noexcept : core_(std::exchange(other.core_, nullptr)), id_(other.id_) {}
@@ -50,15 +50,15 @@ class Port {
   ~Port();
 
   PortRef ref() const;
-  /// Whether all expected bytes of this generation have arrived (on_complete has run, or is about to in this
-  /// poll).
+  /// Returns whether all expected bytes of this generation have arrived. on_complete has then run, or runs in
+  /// the current poll.
   bool complete() const;
-  /// Returns the bytes still to come.
+  /// Returns the number of bytes that have not yet been put.
   Bytes missing() const;
-  /// Opens the next generation, with the same memory and count. Allowed in handlers, including on_complete.
-  /// Throws Error state while the current generation is incomplete.
+  /// Opens the next generation, with the same memory and the same expected number of bytes. Allowed in
+  /// handlers, including on_complete. Throws Error with code `state` if the current generation is incomplete.
   void rearm();
-  /// Opens the next generation with another count.
+  /// Opens the next generation with another expected number of bytes.
   void rearm(Bytes expected_bytes);
 
  private:

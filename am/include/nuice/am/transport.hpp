@@ -3,7 +3,7 @@
 // programs that select or implement a transport. See nuice/mpi/am.hpp (mpi, ucx, shm) and
 // nuice/am/loopback.hpp (many ranks in one process).
 //
-// A transport keeps the order of messages between two ranks, loses none, and never blocks.
+// A transport keeps the order of messages between two ranks, loses no message, and never blocks.
 #pragma once
 
 #include <cstddef>
@@ -23,13 +23,13 @@ class RingProducer;
 class EndpointCore;
 class TerminationDetector;
 
-/// The kind of a message. Never 0, which means "nothing here yet" in rings.
+/// The kind of a message. It is never 0, which means "no message here yet" in rings.
 enum class Kind : std::uint8_t {
   message = 1,  ///< One call of a handler.
-  batch,        ///< Arguments of one handler, contiguous.
-  call,         ///< As message, with a CallId before the argument; the sender waits for a result.
-  internal,     ///< For the endpoint itself; `handler` is an internal number.
-  transport,    ///< For the transport itself (credits, end of a ring); an Inbox never gets it.
+  batch,        ///< Several calls of one handler; their arguments are contiguous.
+  call,         ///< One call of a handler that returns a result; a CallId comes before the argument.
+  internal,     ///< A message for the endpoint itself; `handler` is an internal number.
+  transport,    ///< A message for the transport itself (credits, end of a ring), which an Inbox never gets.
 };
 
 /// The eight bytes before every payload.
@@ -43,26 +43,26 @@ static_assert(sizeof(Header) == 8);
 
 enum class ReduceOp { sum, max };
 
-/// An error after which the transport cannot continue (MPI failed; another rank of a loop-back run threw).
-/// Waiting calls throw it.
+/// An error after which the transport cannot continue (MPI failed, or another rank of a loop-back run threw
+/// an exception). Waiting calls throw it.
 class TransportError : public Error {
  public:
   using Error::Error;
 };
 
-/// Receives messages for an endpoint, which makes it; a transport delivers messages to it.
+/// Receives messages for an endpoint. The endpoint makes the Inbox, and a transport delivers messages to it.
 class Inbox {
  public:
   explicit Inbox(EndpointCore& core) : core_(core) {}
 
-  /// Runs the handler. Throws the handler's exceptions, and Error mismatch for an unknown handler or a wrong
-  /// size.
+  /// Runs the handler of a message. Throws the handler's exceptions, and Error with code `mismatch` for an
+  /// unknown handler or a wrong size.
   void deliver(Rank src, Header header, const std::byte* payload);
-  /// Whether such a message may be delivered inside a signal handler. False for internal messages, whose
-  /// handlers may allocate and call the transport, and while no memory is reserved for the messages that the
-  /// handler sends.
+  /// Returns whether a message with this header may be delivered inside a signal handler. The result is false
+  /// for internal messages, because their handlers may allocate memory and call the transport. It is also
+  /// false while no memory is reserved for the messages that the handler sends.
   bool takes_in_signal(Header header) const;
-  /// Called when bulk data of start_bulk_receive has arrived.
+  /// The transport calls this function when bulk data of start_bulk_receive() has arrived.
   void bulk_arrived(std::uint64_t cookie);
 
   EndpointCore& core() const { return core_; }  ///< Internal to the library.
@@ -82,68 +82,70 @@ class Transport {
   virtual std::string name() const = 0;
   virtual Rank rank() const = 0;
   virtual Rank num_ranks() const = 0;
-  /// Largest payload that try_send accepts, equal on all ranks.
+  /// Returns the largest payload that try_send() accepts, equal on all ranks.
   virtual std::size_t max_message_bytes() const = 0;
 
   /// Sends a message to another rank; the payload is `a` followed by `b`. Returns false if there is no credit
-  /// or room: poll, and repeat the call later. Copies the payload if it needs it longer. Makes no progress
-  /// and runs no handler.
+  /// or no room; the caller then polls, and repeats the call later. The transport copies the payload if it
+  /// needs it after the call. Makes no progress and runs no handler.
   virtual bool try_send(Rank dst, Header header, std::span<const std::byte> a,
                         std::span<const std::byte> b) = 0;
 
-  /// Delivers at most about `limit` arrived messages to the inbox, without a copy if possible. Returns their
-  /// number.
+  /// Delivers at most about `limit` arrived messages to the inbox, without a copy if possible. Returns the
+  /// number of messages.
   virtual int poll(Inbox& inbox, int limit) = 0;
 
-  /// Returns the ring to a rank of the same host; sends to that rank then use it instead of try_send. Null if
-  /// there is none.
+  /// Returns the ring to a rank of the same host; null if there is no ring. Sends to that rank then use the
+  /// ring instead of try_send().
   virtual RingProducer* ring_to(Rank) { return nullptr; }
 
-  /// Whether there are more runnable ranks than cores; waiting loops then yield the core at once.
+  /// Returns whether there are more runnable ranks than cores. If so, waiting loops yield the core at once.
   virtual bool oversubscribed() const { return false; }
-  /// Called by waiting loops when they have found nothing to do for a while.
+  /// Waiting loops call this function when they have found nothing to do for a while.
   virtual void yield();
-  /// Called instead of yield() if ranks outnumber cores: sleeps until a rank of this host sends to this rank
-  /// or wakes it, or the time is over. is_ready() returns whether there is another reason to wake up. Returns
-  /// false if it cannot sleep.
+  /// Sleeps until a rank of this host sends to this rank or wakes it, or until the time is over. Waiting
+  /// loops call sleep() instead of yield() if there are more ranks than cores. is_ready() returns whether
+  /// there is another reason to wake up. sleep() returns false if it cannot sleep.
   virtual bool sleep(double /*seconds*/, const std::function<bool()>& /*is_ready*/) { return false; }
 
-  /// Returns the size from which bulk transfer pays. A transport may be able to move bulk data without a
-  /// copy.
+  /// Returns the smallest size for which a bulk transfer is faster. A transport may be able to move bulk data
+  /// without a copy.
   virtual std::size_t bulk_min_bytes() const { return SIZE_MAX; }
-  /// Starts to send; data must stay unchanged until bulk_sent(key). Returns the key that the receiver needs.
+  /// Starts to send bulk data, which must stay unchanged until bulk_sent(key) is true. Returns the key that
+  /// the receiver needs.
   virtual std::uint64_t start_bulk_send(Rank dst, std::span<const std::byte> data);
   virtual bool bulk_sent(std::uint64_t key);
-  /// Whether bulk data is in flight to this rank.
+  /// Returns whether bulk data is in flight to this rank.
   virtual bool bulk_pending() const { return false; }
-  /// Starts to receive. poll() passes `cookie` to Inbox::bulk_arrived when the data has arrived.
+  /// Starts to receive bulk data. poll() passes `cookie` to Inbox::bulk_arrived() when the data has arrived.
   virtual void start_bulk_receive(Rank src, std::uint64_t key, std::span<std::byte> data,
                                   std::uint64_t cookie);
 
-  /// Collective; one at a time: start on every rank, then test until true. Runs no handler. At most
-  /// max_reduced values.
+  /// The maximum number of values of a reduction. Reductions are collective, one at a time: call
+  /// start_reduce() on every rank, then test_reduce() until it returns true. They run no handler.
   static constexpr std::size_t max_reduced = 8;
   virtual void start_reduce(ReduceOp op, std::span<const std::int64_t> values) = 0;
   virtual bool test_reduce(std::span<std::int64_t> result) = 0;
 
   /// Returns the detector that quiesce() uses if ranks of a host share memory
-  /// (am/src/am/transport/termination.hpp). Null: it uses reductions. The same on all ranks.
+  /// (am/src/am/transport/termination.hpp). If the result is null, quiesce() uses reductions. All ranks
+  /// return a detector, or no rank does.
   virtual TerminationDetector* termination_detector() { return nullptr; }
 
-  /// Whether another thread may make these calls, one at a time (ProgressThread).
+  /// Returns whether another thread may call these functions, one at a time (ProgressThread).
   virtual bool allows_threads() const { return false; }
 
-  /// Returns the ranks known to have died; empty if the transport cannot detect it. Waiting calls ask about
-  /// every millisecond.
+  /// Returns the ranks that are known to have died; empty if the transport cannot detect deaths. Waiting
+  /// calls ask about every millisecond.
   virtual std::vector<Rank> dead_ranks() { return {}; }
-  /// Whether the process that started this rank has ended, so that no launcher will end this rank.
+  /// Returns whether the process that started this rank has ended, so that no launcher will end this rank.
   virtual bool is_orphan() const { return false; }
 
-  /// Delivery to a rank that computes. After arm_doorbell(signal), ranks that send to this rank raise the
-  /// signal in the calling thread; it returns false if this transport cannot do so. Call rearm_doorbell()
-  /// after a signal, before the last look at the rings. poll_from_signal() works like poll, but delivers only
-  /// messages that are safe inside a signal handler. A message that Inbox::takes_in_signal refuses waits for
-  /// poll(), and so do the messages after it.
+  /// Lets messages interrupt a rank that computes. After arm_doorbell(signal), ranks that send to this rank
+  /// raise the signal in the thread that called arm_doorbell(). arm_doorbell() returns false if this
+  /// transport cannot do so. Call rearm_doorbell() after a signal, before the last look at the rings.
+  /// poll_from_signal() works like poll, but delivers only messages that are safe inside a signal handler. A
+  /// message that Inbox::takes_in_signal refuses waits for poll(), and so do the messages after it.
   virtual bool arm_doorbell(int /*signal*/) { return false; }
   virtual void rearm_doorbell() {}
   virtual void disarm_doorbell() {}
