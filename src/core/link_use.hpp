@@ -18,8 +18,8 @@ class LinkUse {
   /// Requires a topology with enough ranks (require_ranks()).
   explicit LinkUse(const Topology& topology) : topology_(topology) {}
 
-  /// Finds the first transfer of the phase whose path does not exist, or that exceeds the slots of a link of
-  /// its route. Requires transfers between ranks of the topology.
+  /// Finds the first transfer of the phase whose path does not exist, or which exceeds the slots of a link of
+  /// its route. Requires that the transfers are between ranks of the topology.
   std::optional<Violation> find_contention(const Schedule& schedule, PhaseId phase);
 
  private:

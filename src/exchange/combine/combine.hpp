@@ -13,7 +13,7 @@ struct Combining {
   std::shared_ptr<const HostGroup> group;
   Bytes largest_bytes = 0;  ///< Larger messages are not combined.
 
-  /// The size of the pieces of messages between hosts, as RunSettings::chunk_bytes.
+  /// The size of the pieces of messages between hosts, like RunSettings::chunk_bytes.
   Bytes chunk_bytes = 0;
 };
 

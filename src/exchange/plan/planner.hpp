@@ -29,14 +29,14 @@ struct Facts;
 /// The only scheduler of Planning::distributed.
 inline constexpr std::string_view distributed_scheduler = "distributed_coloring";
 
-/// A method that the user's own exchanges try from time to time, to see whether it is faster than the chosen
+/// A method that the user's own exchanges try from time to time, because it may be faster than the chosen
 /// method.
 struct Rival {
   const Executor& executor;
   PlanOptions options;
   std::string differs_in;  ///< The difference from the plan's options, as a string.
   std::string scheduler;
-  /// The table of a schedule that forwards. Without a table, the method combines the plan's messages.
+  /// The table of a schedule that forwards. A rival without a table combines the plan's messages.
   std::optional<PhaseTable> table;
 };
 
@@ -75,17 +75,17 @@ struct Plan::Planner : Made {
   void take_table(MPI_Comm parent, const PhaseTable& given, const PlanOptions& wanted);
   /// Implements Plan::follow().
   void follow(const Made& earlier, std::span<const Partner> all_destinations, const Outcome& fault);
-  /// Implements Plan::follow_on(). earlier: may have been freed.
+  /// Implements Plan::follow_on(). The plan `earlier` may have been freed.
   void follow_on(MPI_Comm parent, const State& earlier, const Outcome& fault);
-  /// Takes over what was settled for an earlier plan.
+  /// Takes over the decisions of an earlier plan.
   void take_over(const Made& earlier);
   std::unique_ptr<State> finished() &&;
 
   // hosts.cpp
   /// Collective. Sets `hosts`, shares_ports, info.num_hosts and view.near.
   void find_hosts(const PlanOptions& options);
-  /// Collective. Sets shares_ports, info.num_hosts and view.near, for planning in which no rank keeps a list
-  /// of all ranks.
+  /// Collective. Sets shares_ports, info.num_hosts and view.near when planning is distributed, so that no
+  /// rank keeps a list of all ranks.
   void find_near_ranks(const PlanOptions& options);
   /// Collective. Finds the ranks of a host that exchange with other hosts, if messages are combined. Forgets
   /// `hosts`.
