@@ -144,8 +144,8 @@ class Decision {
   }
 
   /// Predicts some candidates again, from their schedules, as long as one of them may win and the budget
-  /// allows it. This is necessary because the rule's closed forms do not know how much the forwarding ranks
-  /// carry, nor how many ranks send to a rank at once. After this, fewer candidates have to be simulated.
+  /// allows it. The rule's closed forms do not know how much the forwarding ranks carry, nor how many ranks
+  /// send to a rank at once. After this, fewer candidates have to be simulated.
   void count_steps() {
     while (Entry* const candidate = next_to_count()) {
       const Scheduler& planner = *candidate->planner;
@@ -161,9 +161,9 @@ class Decision {
   }
 
   /// Returns the next candidate whose schedule is to be made and predicted; null if there is none. The most
-  /// promising direct candidate comes first, because its schedule may have no timeouts and then decide. The
-  /// others follow in their order. The budget depends on the best candidate that needs no such prediction.
-  /// Only a small part of the budget is used if candidates can be simulated.
+  /// promising direct candidate comes first, because a schedule without timeouts may decide; the others
+  /// follow in their order. The budget depends on the best candidate that needs no such prediction. Only a
+  /// small part of the budget is used if candidates can be simulated.
   Entry* next_to_count() {
     const auto settled =
         std::ranges::find_if_not(candidates_, [this](const Entry& c) { return can_count(c); });
@@ -260,8 +260,7 @@ class Decision {
     return make_s + fluid_work_s(traits_, transfers, machine_, at_once);
   }
 
-  /// Returns whether the candidate can have the lowest total if another candidate's total is best_s. It
-  /// cannot if its total would be higher even with an exchange time equal to the bound.
+  /// Returns whether the candidate can have the lowest total if another candidate's total is best_s.
   bool can_win(const Candidate& candidate, double best_s) const {
     return candidate.planning_s / static_cast<double>(options_.reuse) + advice_.bound_s < best_s;
   }
@@ -335,8 +334,8 @@ class Decision {
     budget_s_ = options_.budget_s.value_or(std::clamp(worth_s, least_deciding_s, most_deciding_s));
   }
 
-  /// Whether the budget allows simulating the first candidate and some other candidate. The other one may be
-  /// any: sending everything at once is expensive to simulate.
+  /// Whether the budget allows simulating the first candidate and some other one. The other one need not be
+  /// the candidate that sends everything at once, which is expensive to simulate.
   bool affords_two(const Entry& first) const {
     const double spent_s = advice_.deciding_s + work_s(first);
     return std::ranges::any_of(candidates_, [&](const Entry& other) {

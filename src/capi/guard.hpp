@@ -39,7 +39,7 @@ Object& at(Object* pointer, const char* name) {
 }
 
 /// Returns an array with `count` entries as a span. Throws Error invalid_argument if count is negative, or if
-/// values is NULL and count positive.
+/// count is positive and values is NULL.
 template <typename Value>
 std::span<const Value> array(const Value* values, std::int64_t count, const char* name) {
   if (count < 0) refuse(std::string(name) + " cannot have " + std::to_string(count) + " entries");

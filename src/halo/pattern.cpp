@@ -37,7 +37,7 @@ void add_owned(Pattern& pattern, const OwnedIndices& owned) {
   if (!std::ranges::is_sorted(owned.list)) std::ranges::sort(pattern.places, {}, &Pattern::Place::index);
 }
 
-/// Returns the needed indices ascending, each once, without the indices that have a place already.
+/// Returns the needed indices that have no place yet. They are ascending, and each occurs once.
 std::vector<GlobalIndex> foreign(const Pattern& pattern, std::span<const GlobalIndex> needed) {
   std::vector<GlobalIndex> indices(needed.begin(), needed.end());
   std::ranges::sort(indices);
@@ -58,8 +58,8 @@ void add_ghosts(Pattern& pattern, Lists requests) {
   std::ranges::sort(pattern.places, {}, &Pattern::Place::index);
 }
 
-/// Converts requests to local indices. A request for an index that is not owned here means that two ranks'
-/// owner functions differ.
+/// Converts requests to local indices. If this rank does not own a requested index, two ranks' owner
+/// functions differ.
 EntryLists to_local(const Pattern& pattern, const Lists& requests, Rank rank) {
   EntryLists needers{.ranks = requests.ranks, .begin = requests.begin, .values = {}};
   needers.values.reserve(requests.values.size());
@@ -79,7 +79,7 @@ EntryLists to_local(const Pattern& pattern, const Lists& requests, Rank rank) {
 
 LocalIndex Pattern::find(GlobalIndex index) const {
   if (first_owned) {
-    // Unsigned, as in owned(): an index before the first one becomes a very large place.
+    // The place is unsigned, as in owned(), so an index before the first one becomes a very large place.
     const auto place = static_cast<std::uint64_t>(index) - static_cast<std::uint64_t>(*first_owned);
     if (place < static_cast<std::uint64_t>(num_owned)) return static_cast<LocalIndex>(place);
   }

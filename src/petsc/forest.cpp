@@ -13,9 +13,10 @@
 namespace nuice::petsc {
 namespace {
 
-/// The executor that sends all messages at once. PETSc's basic does the same without buffers of its own.
+/// The executor that sends all messages at once. PETSc's type basic does the same, and needs no additional
+/// buffers.
 constexpr const char* at_once = "async";
-/// The number of consecutive exchanges, all of them left to basic for good, after which no new unit is
+/// After this number of consecutive exchanges, all of which were left to basic for good, no new unit is
 /// expected.
 constexpr int settled = 64;
 
