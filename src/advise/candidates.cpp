@@ -67,7 +67,7 @@ const Executor& suiting_executor(const Scheduler& scheduler, const Machine& mach
 }
 
 /// Parses "rs_n:async", or "rs_n" without an executor. In the latter case takes the executor that suits the
-/// machine. Throws Error invalid_argument.
+/// machine. Throws Error `invalid_argument`.
 Entry parse(std::string_view name, const Machine& machine) {
   const auto fail = [&](const std::string& reason) {
     throw Error(ErrorCode::invalid_argument, "candidate \"" + std::string(name) + "\": " + reason);

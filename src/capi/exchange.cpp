@@ -15,7 +15,7 @@ namespace {
 
 using mpi::Exchange;
 
-/// Returns the exchange of a plan. Throws Error not_applicable for the exchange of a halo.
+/// Returns the exchange of a plan. Throws Error `not_applicable` for the exchange of a halo.
 auto& by_message(nuice_exchange& exchange) {
   auto* const bound = std::get_if<Exchange>(&exchange.bound);
   if (bound == nullptr)

@@ -65,7 +65,7 @@ int guarded_mpi(Step&& step) noexcept {
 /// take its messages.
 class Call {
  public:
-  /// Throws Error state if another thread is in a call.
+  /// Throws Error `state` if another thread is in a call.
   explicit Call(const nuice_exchange& exchange) : exchange_(exchange) {
     if (exchange_.is_in_call.exchange(true, std::memory_order_acquire))
       throw Error(ErrorCode::state, "another thread is in a call with this exchange");

@@ -39,7 +39,7 @@ class LinkUse {
   std::vector<Crossing> crossings_;
 };
 
-/// Throws Error mismatch if the topology has fewer than `num_ranks` ranks.
+/// Throws Error `mismatch` if the topology has fewer than `num_ranks` ranks.
 void require_ranks(const Topology& topology, Rank num_ranks);
 
 }  // namespace nuice::core

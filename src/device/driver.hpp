@@ -94,11 +94,11 @@ struct Location {
 /// Returns whether this process has loaded a driver. Takes O(1) time, unless libraries have been loaded since
 /// the last call.
 bool any_driver();
-/// Returns the location of memory. Throws Error device if the driver lacks one of the entry points.
+/// Returns the location of memory. Throws Error `device` if the driver lacks one of the entry points.
 Location locate(const void* memory);
 
-/// Throws Error device unless code is 0. The text names the driver, the failed action, and the driver's name
-/// of the error.
+/// Throws Error `device` unless code is 0. The text names the driver, the failed action, and the driver's
+/// name of the error.
 void must(int code, const Driver& driver, const char* what);
 
 /// While this object exists, the calling thread's driver calls are for the location's device. Does nothing if

@@ -25,7 +25,7 @@ bool any_on_device(std::span<const Field> fields);
 class DeviceMovement {
  public:
   /// Returns null if movement.hpp can do everything. Requires checked fields. Appends one FieldBytes for each
-  /// field. The pattern must live as long as this object. Throws Error invalid_argument if values lie on
+  /// field. The pattern must live as long as this object. Throws Error `invalid_argument` if values lie on
   /// several devices, or if owned (or ghost) values do not all lie in one place.
   template <typename Field>
   static std::unique_ptr<DeviceMovement> of(const Pattern& pattern, std::span<const Field> fields,

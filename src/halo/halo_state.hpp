@@ -23,7 +23,7 @@ struct Halo::State {
   /// backwards.
   bool plan_is_of_scatter = true;
 
-  /// Collective. Throws Error mismatch if the bytes per entry differ between ranks.
+  /// Collective. Throws Error `mismatch` if the bytes per entry differ between ranks.
   void require_same_size(Bytes entry_bytes) const;
   /// Collective. Whether the values of these fields cross the network once per host.
   template <typename Field>

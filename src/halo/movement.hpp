@@ -56,7 +56,7 @@ struct FieldBytes {
   std::vector<std::int64_t> with_owners;
 };
 
-/// Throws Error invalid_argument if there is no field, or a field has too few values or components.
+/// Throws Error `invalid_argument` if there is no field, or a field has too few values or components.
 void check_fields(const Pattern& pattern, std::span<const GatherField> fields, Rank rank);
 void check_fields(const Pattern& pattern, std::span<const ScatterField> fields, Rank rank);
 

@@ -91,8 +91,8 @@ std::vector<std::size_t> places_in(std::span<const GlobalIndex> all, std::span<c
 
 }  // namespace
 
-/// Chooses carriers, the same on every rank of the host. For one index after the other, chooses the needer
-/// that carries the fewest entries so far.
+/// Chooses carriers, the same on every rank of the host. The carrier of an index is the rank that carries the
+/// fewest entries so far, among the ranks that need the index.
 OncePerHost::Lists OncePerHost::lists_of(const Communicator& comm, const Pattern& pattern,
                                          std::span<const Rank> host,
                                          std::span<const std::vector<std::byte>> all) {

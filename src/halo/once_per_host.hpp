@@ -101,7 +101,7 @@ struct OncePerHost::Bound {
   void start();
   bool test();
   void wait();
-  /// Throws Error state while the exchange is active.
+  /// Throws Error `state` while the exchange is active.
   void free();
 
  private:

@@ -41,8 +41,8 @@ OwnerFinder::OwnerFinder(const Communicator& comm, const Ownership& ownership)
   });
 }
 
-/// Some parts of the ownership are replicated: its kind and its numbers. Checks that they are the same on all
-/// ranks; numbers are compared by a fingerprint.
+/// Every rank has a copy of the ownership's kind and numbers. Checks that all copies are equal. Numbers are
+/// compared by a fingerprint.
 void OwnerFinder::require_same_kind() const {
   const auto hash = fingerprint(ownership_.begins_) ^ fingerprint(ownership_.owners_);
   const std::array<std::uint64_t, 2> mine = {static_cast<std::uint64_t>(ownership_.kind_), hash};

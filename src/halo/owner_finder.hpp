@@ -29,7 +29,7 @@ class OwnerFinder {
   /// first call fills.
   OwnedIndices owned();
   /// Collective. Returns the owner of each of these indices. If no rank owns an index, throws Error
-  /// invalid_argument on all ranks, with the asking rank and the index.
+  /// `invalid_argument` on all ranks, with the asking rank and the index.
   std::vector<Rank> owners(std::span<const GlobalIndex> indices) const;
 
  private:

@@ -58,8 +58,8 @@ class Grower {
     return "tree:" + joined({ranks_per_host_, hosts}) + "/" + std::to_string(ranks_per_host_);
   }
 
-  /// Returns the arguments of a larger fattree or tree. In a fattree a switch has twice as many ports as
-  /// children, so the top level has room for as many children again. A full fattree gets another level. In a
+  /// Returns the arguments of a larger fattree or tree. In a fattree the top switches may have twice as many
+  /// children, because a switch has twice as many ports as children. A full fattree gets another level. In a
   /// tree every subtree has one fat link, so the top level takes any number of children.
   std::string trees(bool of_switches) const {
     const std::size_t slash = arguments_.find('/');

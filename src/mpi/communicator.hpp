@@ -67,7 +67,7 @@ bool may_be_used(MPI_Comm comm);
 /// is MPI_COMM_SELF or, if that does not exist, a communicator of the library.
 MPI_Comm any_comm();
 
-/// Throws Error as Communicator() does.
+/// Throws Error like Communicator().
 void check_parent(MPI_Comm parent);
 
 /// Returns the largest tag that MPI allows: at least 32,767.

@@ -26,7 +26,7 @@ bool has_gaps(MPI_Datatype type) {
   return lower != 0 || extent != size;
 }
 
-/// Whether MPI packs the bytes of an element without gaps in the order in which they lie in memory.
+/// For a type without gaps: whether MPI packs an element's bytes in the order in which they lie in memory.
 bool packs_in_order(MPI_Datatype type) {
   const Bytes size = size_of(type);
   if (size > 1 << 16) return false;  // two bytes encode a position

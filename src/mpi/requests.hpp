@@ -47,7 +47,7 @@ class Datatype {
   static Datatype copy_of(MPI_Datatype type);
   /// Returns a type whose single element, sent from MPI_BOTTOM, is all segments back to back. MPI then reads
   /// the bytes where they lie. A segment of more than max_count elements counts as several. Throws Error
-  /// limit for more than INT_MAX segments.
+  /// `limit` for more than INT_MAX segments.
   static Datatype of_segments(std::span<const Segment> segments, int max_count = 1 << 30);
 
   Datatype(Datatype&& other) noexcept
@@ -70,7 +70,7 @@ struct Extent {
   Datatype type;
 
   /// If there are more than max_count elements, returns one element of a derived type, because MPI 3.1 counts
-  /// with an int. The type consists of blocks of max_count elements and a rest. Throws Error limit if even
+  /// with an int. The type consists of blocks of max_count elements and a rest. Throws Error `limit` if even
   /// the number of blocks is above max_count.
   static Extent of(std::int64_t elements, int max_count = 1 << 30, MPI_Datatype element = MPI_BYTE);
 };
@@ -102,7 +102,7 @@ class Requests {
   Requests& operator=(Requests&&) = delete;
   ~Requests();
 
-  /// Adds a message to or from this partner. Throws Error limit for a segment that MPI cannot count.
+  /// Adds a message to or from this partner. Throws Error `limit` for a segment that MPI cannot count.
   void add(Mode mode, const Segment& segment, Rank partner, int tag, MPI_Comm comm);
   /// Moves request i of `others` to the end of this array. No request of `others` may be active.
   void take(Requests& others, std::size_t i);

@@ -40,7 +40,7 @@ class Watch {
   /// call: the name of what the loop waits for, for error texts.
   Watch(const Communicator& comm, const char* call);
   void found_something() { quiet_.restart(), patience_.found_something(); }
-  /// Throws Error as wait().
+  /// Throws Error like wait().
   void found_nothing();
 
  private:

@@ -102,8 +102,8 @@ class Coloring {
   std::uint32_t search_ = 0;
 };
 
-/// Finds the targets. Messages are ordered by size, so the first message that is the k-th message of one of
-/// its ports is T_k.
+/// Finds the targets. Messages are ordered by descending size. T_k is the size of the first message that is
+/// the k-th message of its sender or of its receiver.
 Coloring::Coloring(const CommMatrix& matrix, Pieces pieces) : ports_(matrix, std::move(pieces)) {
   std::vector<PhaseId> met(ports_.num_ports(), 0);
   for (Place place = 0; place < ports_.num_messages(); ++place) {
@@ -147,8 +147,9 @@ void Coloring::set_limits() {
   for (Port port = 0; port < ports_.num_ports(); ++port) at_[port].to = limit(port);
 }
 
-/// Returns the end of the messages that are as large as the port's limit: the first x_i with i >= q and x_i >
-/// T_(i+1). In the code i counts from 0, and larger messages have lower places.
+/// Returns the end of the messages that are as large as the port's limit (see the top of this file): the
+/// first x_i with i >= q and x_i > T_(i+1). In the code i counts from 0, and larger messages have lower
+/// places.
 Place Coloring::limit(Port port) const {
   const auto left = ports_.left(port);
   if (phase_ != first_) return left.size() == num_left() ? ports_.same_size_end(left.back().place) : none;

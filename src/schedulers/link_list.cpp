@@ -218,7 +218,7 @@ class LinkList {
   std::vector<std::size_t> just_ended_;
   std::priority_queue<std::pair<double, MessageId>, std::vector<std::pair<double, MessageId>>, std::greater<>>
       ends_;
-  std::vector<std::uint64_t> seen_;  // by message: the look at which it was last added
+  std::vector<std::uint64_t> seen_;  // for each message: the search in which it was last added
   std::uint64_t look_ = 0;
   std::vector<std::tuple<Bytes, Bytes, MessageId>> keys_;
   Bytes quantum_ = least_quantum;

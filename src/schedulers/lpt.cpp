@@ -9,9 +9,9 @@
 // * phases <= 2D - 1: in each phase before a message's phase, another message occupies its sender or its
 //   receiver.
 // * phase_bytes <= 2W - L: of the k phases before a message's phase, its sender or its receiver is busy in at
-//   least k/2, with messages at least as large. So phase k (from 0) is no longer than the (ceil(k/2) + 1)-th
-//   largest message of some port, and each term of W counts twice, except the first. No schedule of whole
-//   messages is shorter than W.
+//   least k/2, with messages at least as large. So the largest message of phase k (counted from 0) is at most
+//   the (ceil(k/2) + 1)-th term of W. Each term of W then counts at most twice, and the first term once. No
+//   schedule of whole messages is shorter than W.
 //
 // Cost: O(m log m + m D / 32) time. A port has one bit per phase. If this would be more than 4 bytes per
 // message, the port has no bits, and its few messages are scanned instead. At most 20 bytes per message.

@@ -85,8 +85,8 @@ class SortedRows {
     return std::max(*std::ranges::max_element(to_send_), *std::ranges::max_element(to_receive_));
   }
 
-  /// Of the sender and the receiver of `pick`, takes the one with more messages left, and returns their
-  /// number, including this message.
+  /// Returns the number of messages left at the sender or at the receiver of `pick`, whichever number is
+  /// larger. It includes this message.
   MessageId left_of_its_ranks(const Pick& pick) const {
     return std::max(to_send_[static_cast<std::size_t>(pick.src)],
                     to_receive_[static_cast<std::size_t>(matrix_.dst(pick.entry->id))]);

@@ -38,8 +38,8 @@ class GraphBuilder {
   std::size_t num_vertices() const { return kinds_.size(); }
   std::size_t num_links() const { return links_.size(); }
 
-  /// Makes the network. Throws Error parse, with a text that begins with `origin`, if a rank cannot reach
-  /// another rank, and limit if the network is too large.
+  /// Makes the network. Throws Error `parse`, with a text that begins with `origin`, if a rank cannot reach
+  /// another rank, and `limit` if the network is too large.
   std::unique_ptr<const Topology> build(const Spec& spec, const std::string& origin) const;
 
  private:

@@ -26,8 +26,8 @@ struct SlurmFile {
 /// Reads a file. The file's name says its format: topology.yaml if it ends in .yaml or .yml, otherwise
 /// topology.conf. The file may be packed (.gz). topology: the name of a topology in topology.yaml. If it is
 /// empty, takes the first topology with cluster_default or, if there is none, the first topology. Throws
-/// Error parse with file and line; not_applicable for a topology that has neither switches nor blocks; io;
-/// limit.
+/// Error `parse` with file and line; `not_applicable` for a topology that has neither switches nor blocks;
+/// `io`; `limit`.
 SlurmFile read_slurm_file(const std::string& path, const std::string& topology);
 
 /// Reads a topology.yaml (slurm_yaml.cpp).

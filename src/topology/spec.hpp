@@ -22,9 +22,9 @@ struct Spec {
   std::string syntax;     // of this kind, for error texts
   std::string arguments;  // the text after the colon; may be empty
 
-  /// Throws Error invalid_argument. Its text names the string.
+  /// Throws Error `invalid_argument`. Its text names the string.
   [[noreturn]] void fail(const std::string& what) const;
-  /// Throws Error limit if there are too many vertices or links.
+  /// Throws Error `limit` if there are too many vertices or links.
   void check_size(std::int64_t num_vertices, std::int64_t num_links) const;
 
   /// Parses a whole number from `least` to max_vertices.

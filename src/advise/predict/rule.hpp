@@ -24,8 +24,8 @@ Estimate rule(const Entry& candidate, const Traits& traits, const Machine& machi
 Estimate rule_of_parts(const Entry& candidate, const Traits& forwarded, const Traits& straight,
                        const Machine& machine, double link_bytes_s);
 
-/// Estimates a schedule that forwards by counting its transfers. Ranks and links carry messages several
-/// times, which the matrix does not show. O(pieces + routes of transfers).
+/// Estimates a schedule that forwards by counting its transfers. A forwarded message loads several ranks and
+/// links, which the matrix does not show. O(pieces + routes of transfers).
 Estimate rule_of_steps(const Schedule& schedule, const Traits& traits, const Machine& machine);
 
 }  // namespace nuice::advice

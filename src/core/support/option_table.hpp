@@ -34,7 +34,7 @@ struct NamedValue {
   std::string name;
   std::string value;
 };
-/// Splits a text into options. Throws Error parse for a word without '=' or a quote that does not end.
+/// Splits a text into options. Throws Error `parse` for a word without '=' or a quote that does not end.
 std::vector<NamedValue> split_options(std::string_view text);
 /// Returns the value as a text of options contains it: in quotes if necessary.
 std::string quoted(const std::string& value);
@@ -154,7 +154,7 @@ std::string why_not_option(const Option<Kind>& row, const O& options) {
   return std::visit([&](const auto& kind) { return kind.why_not(const_cast<O&>(options)); }, row.kind);
 }
 
-/// Sets the options that the text contains. If it throws Error parse, it may already have changed some
+/// Sets the options that the text contains. If it throws Error `parse`, it may already have changed some
 /// options.
 template <typename O, typename Kind>
 void parse_options(std::string_view text, std::span<const Option<Kind>> table, O& options) {

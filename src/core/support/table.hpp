@@ -24,7 +24,7 @@ auto row_named(const Rows& rows, std::string_view name) {
   return found == std::ranges::end(rows) ? nullptr : &*found;
 }
 
-/// Returns the row with that name. If there is none, throws Error invalid_argument with the known names.
+/// Returns the row with that name. If there is none, throws Error `invalid_argument` with the known names.
 /// kind: for example "scheduler"; more: other words that the caller accepts.
 template <typename Rows>
 const auto& require_row(const Rows& rows, std::string_view kind, std::string_view name,
@@ -61,7 +61,8 @@ class Table {
   std::span<const Row> rows() const { return {rows_.data(), size_.load(std::memory_order_acquire)}; }
   const Row& find(std::string_view name) const { return require_row(rows(), kind_, name); }
 
-  /// Adds a row. Throws Error invalid_argument if the name is empty or taken, and limit if the table is full.
+  /// Adds a row. Throws Error `invalid_argument` if the name is empty or taken, and `limit` if the table is
+  /// full.
   void add(const Row& row) {
     const std::scoped_lock lock(adding_);
     const std::size_t size = size_.load(std::memory_order_relaxed);

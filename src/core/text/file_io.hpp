@@ -22,8 +22,8 @@ class LineReader {
   LineReader(std::istream& in, std::string name) : in_(in), name_(std::move(name)) {}
 
   /// Reads the next line without its end ("\n" or "\r\n"). Returns false at the end of the file. Skips a byte
-  /// order mark at the beginning. Throws Error: io if the file cannot be read, limit if a line is longer than
-  /// longest_line, parse if the beginning of the file is not text.
+  /// order mark at the beginning. Throws Error: `io` if the file cannot be read, `limit` if a line is longer
+  /// than longest_line, `parse` if the beginning of the file is not text.
   bool next(std::string& line);
   /// Returns the number of the last line read, counted from 1.
   std::size_t line_number() const { return line_number_; }
@@ -61,7 +61,7 @@ std::string lower(std::string_view word);
 std::string why_no_text(std::string_view begin);
 
 /// Calls write() with a stream to a new file next to `path`, then renames the new file to `path`. On any
-/// failure the new file is removed, `path` is unchanged, and Error io is thrown.
+/// failure the new file is removed, `path` is unchanged, and Error `io` is thrown.
 void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write);
 
 }  // namespace nuice::core

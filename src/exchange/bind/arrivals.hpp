@@ -65,8 +65,8 @@ class Arrivals {
     std::int64_t pieces = 0;
     std::int64_t missing = 0;  // in the running exchange
   };
-  /// Hands over all messages that the user lists for the rank of this source. The source is the first one of
-  /// that rank.
+  /// Hands over all messages that the user lists for the rank of this source. source: the index of the rank's
+  /// first entry.
   void hand_over(std::size_t source);
 
   Trace trace_;

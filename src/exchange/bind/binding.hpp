@@ -28,10 +28,10 @@ constexpr Bytes piece_bytes_of(Bytes message, Bytes chunk) {
 /// Settings of an executor. All except `copies` are equal on all ranks.
 struct RunSettings {
   int max_sends = 0;
-  Bytes early_bytes = 0;     ///< A receiver sends notifications when so few bytes are missing.
-  Bytes chunk_bytes = 0;     ///< Size of the pieces into which `async` cuts short messages; 0: none.
-  Copies* copies = nullptr;  ///< Copies between this memory and the user's; null: it is the user's.
-  Bytes piece_bytes = 0;     ///< Size of the pieces of plain bytes, equal on all ranks; 0: whole.
+  Bytes early_bytes = 0;          ///< A receiver sends notifications when so few bytes are missing.
+  Bytes chunk_bytes = 0;          ///< Size of the pieces into which `async` cuts short messages; 0: none.
+  Copies* copies = nullptr;       ///< Copies between this memory and the user's; null: it is the user's.
+  Bytes piece_bytes = 0;          ///< Size of the pieces of plain bytes, equal on all ranks; 0: whole.
   Bytes most_pieces = max_bytes;  ///< Messages of more pieces are sent whole.
 
   /// Ranks, ascending. Messages between them and this rank are also sent whole.

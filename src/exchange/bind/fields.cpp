@@ -172,7 +172,7 @@ std::string FieldSide::pair(std::size_t partner) const {
 namespace {
 
 /// Collective. Finds the ratio of field bytes to planned bytes, for plans that forward. Throws Error
-/// not_applicable if messages have different ratios, or a part of a message ends inside an element.
+/// `not_applicable` if messages have different ratios, or a part of a message ends inside an element.
 Layout::Ratio agree_on_ratio(const Communicator& comm, const FieldSide& send, const PhaseTable& table) {
   // minima of fields and plan, and of their negatives
   std::array<Bytes, 4> extremes = {max_bytes, max_bytes, 0, 0};

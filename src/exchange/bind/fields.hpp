@@ -36,7 +36,7 @@ class FieldSide {
     std::vector<std::int64_t> offsets;  // by partner, in elements
   };
 
-  /// Throws Error invalid_argument.
+  /// Throws Error `invalid_argument`.
   template <typename AnyField>
   FieldSide(std::span<const Partner> partners, std::span<const AnyField> fields, bool is_send, Rank rank);
 

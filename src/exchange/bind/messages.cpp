@@ -57,7 +57,7 @@ Layout::ByRank places_in(std::span<const Message> messages) {
   return places;
 }
 
-/// Throws Error mismatch unless the plan and the call have the same messages, in any order. Empty messages
+/// Throws Error `mismatch` unless the plan and the call have the same messages, in any order. Empty messages
 /// are ignored.
 void require_equal(std::span<const Partner> plan, std::span<const Partner> here, Rank mine, bool is_send) {
   const auto sorted = [](std::span<const Partner> partners) {

@@ -24,14 +24,14 @@ inline Bytes bytes_of(std::int64_t count, MPI_Datatype type) { return count * si
 // Not collective. Errors name the pair of ranks.
 
 /// Takes the messages that have bytes. indices: set to the index of each receive among all given receives.
-/// Throws Error invalid_argument for a wrong rank, a null datatype or a negative count; limit for a
-/// message above 2^62 bytes; mismatch if the plan has other messages.
+/// Throws Error `invalid_argument` for a wrong rank, a null datatype or a negative count; `limit` for a
+/// message above 2^62 bytes; `mismatch` if the plan has other messages.
 Layout given_messages(const Slice& slice, std::span<const Outgoing> sends, std::span<const Incoming> receives,
                       std::vector<std::size_t>& indices);
-/// Takes one buffer per partner. Throws Error invalid_argument if a buffer is too small for its message.
+/// Takes one buffer per partner. Throws Error `invalid_argument` if a buffer is too small for its message.
 Layout given_buffers(const Slice& slice, std::span<const SendBuffer> send,
                      std::span<const ReceiveBuffer> receive);
-/// Takes one array per side, which contains all buffers of that side. Throws Error invalid_argument if a
+/// Takes one array per side, which contains all buffers of that side. Throws Error `invalid_argument` if a
 /// buffer does not fit.
 Layout given_array(const Slice& slice, const SendArray& send, const ReceiveArray& receive);
 

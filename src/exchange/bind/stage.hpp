@@ -27,8 +27,8 @@ class Stage {
 
   /// Assigns a place to the part.
   Block put(const Part& part);
-  /// Appends the places of the part, and frees them. Throws Error mismatch if a byte of the part was not put
-  /// before, which cannot happen with a checked table.
+  /// Appends the places of the part, and frees them. Throws Error `mismatch` if a byte of the part was not
+  /// put before, which cannot happen with a checked table.
   void take(const Part& part, std::vector<Block>& places);
 
   /// Hands over the memory. It must outlive the requests that were made from the blocks.

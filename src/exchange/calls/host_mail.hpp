@@ -132,11 +132,11 @@ class NearCall {
   /// Whether MPI may have to carry some of its messages.
   bool may_need_mpi() const { return sends_.size() + receives_.size() > 0; }
   void start();
-  /// Makes progress. Returns whether all messages have arrived and left. Throws Error mismatch if sizes
+  /// Makes progress. Returns whether all messages have arrived and left. Throws Error `mismatch` if sizes
   /// differ.
   bool advance(Number call);
-  /// Throws Error mismatch if this rank expects a long message from a rank that has written a short one. Call
-  /// it from time to time.
+  /// Throws Error `mismatch` if this rank expects a long message from a rank that has written a short one.
+  /// Call it from time to time.
   void look_for_shorter(Number call) const;
   /// Cancels the receives after an error.
   void cancel() noexcept { receives_.cancel_receives(); }

@@ -151,8 +151,8 @@ KeptCalls::Messages KeptCalls::messages_of(const Neighbours& partners, const Cal
   return messages;
 }
 
-/// Collective. If the two ends of a message have different sizes, throws Error mismatch with these two ranks
-/// on all ranks.
+/// Collective. If the two ends of a message have different sizes, throws Error `mismatch` with these two
+/// ranks on all ranks.
 void KeptCalls::compare_sizes(const Messages& messages) const {
   const auto sent = bytes_by_rank(std::span<const Outgoing>(messages.sends), comm_->num_ranks());
   const auto expected = bytes_by_rank(std::span<const Incoming>(messages.receives), comm_->num_ranks());

@@ -15,7 +15,7 @@ struct DeviceSides;
 
 class StagedMessages {
  public:
-  /// Not collective. Returns null if all messages lie in host memory. Throws Error invalid_argument if one
+  /// Not collective. Returns null if all messages lie in host memory. Throws Error `invalid_argument` if one
   /// side lies in several places, or the two sides lie on different devices.
   static std::unique_ptr<StagedMessages> of(std::span<const Outgoing> sends,
                                             std::span<const Incoming> receives, Rank rank);

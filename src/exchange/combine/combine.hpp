@@ -19,8 +19,7 @@ struct Combining {
 
 /// Collective over comm. Finds the small messages, and makes memory that the ranks of every host share. If
 /// any host cannot share memory, nothing is combined. tag: a tag of comm for messages between hosts. Requires
-/// a table without forwarding.
-/// Throws the same Error on all ranks: limit if a rank is out of memory.
+/// a table without forwarding. Throws the same Error on all ranks: `limit` if a rank is out of memory.
 Decoration combine(const std::shared_ptr<const Communicator>& comm, int tag, const Combining& combining,
                    const PhaseTable& table, const Layout& layout);
 

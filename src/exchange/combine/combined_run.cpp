@@ -142,7 +142,8 @@ void CombinedRun::enter() {
   send_blocks();
 }
 
-/// Notifies a rank that data for it is in this half. Wakes the rank if it expects no more data.
+/// Notifies a rank that data for it is in this half. Wakes the rank if this was the last data that it
+/// expects.
 void CombinedRun::tell(RankLine& rank, std::size_t half) {
   const Number arrived = rank.arrived[half].fetch_add(1, std::memory_order_acq_rel) + 1;
   if (arrived == rank.expected) rank.bell.ring();

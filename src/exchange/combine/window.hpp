@@ -25,7 +25,7 @@ struct alignas(64) RankLine {
 
   /// The last exchange whose memory the rank neither reads nor sends any more.
   std::atomic<Number> finished;
-  /// How many blocks and how many ranks of this host bring it data, added up. Fixed at bind time.
+  /// The number of blocks, plus the number of ranks of this host, that bring it data. Fixed at bind time.
   Number expected;
   /// How many blocks and ranks have brought their data, by half.
   alignas(64) std::array<std::atomic<Number>, 2> arrived;

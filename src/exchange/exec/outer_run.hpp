@@ -49,7 +49,7 @@ class OuterRun : public Run {
   // State of the running exchange.
   bool follows_ = false;  // messages are handed over one by one
   bool others_are_over_ = false;
-  unsigned looks_ = 0;  // looks that found the exchange not over
+  unsigned looks_ = 0;  // calls that found the exchange incomplete
   std::int64_t num_events_ = 0;
 
  private:

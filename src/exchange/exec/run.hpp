@@ -48,7 +48,7 @@ class Run {
   /// cannot be cancelled.
   virtual void cancel() noexcept = 0;
   /// These implement Exchange::ready() and arrived(), and may be called in any thread. They throw Error
-  /// not_applicable if messages are not sent one by one.
+  /// `not_applicable` if messages are not sent one by one.
   virtual void ready(std::size_t index);
   virtual bool arrived(std::size_t index);
   /// Adds to `info` what the run knows about itself. May allocate.
@@ -63,7 +63,7 @@ struct RunnableExecutor {
 };
 
 std::span<const RunnableExecutor> runnable_executors();
-/// Throws Error invalid_argument that lists the known names.
+/// Throws Error `invalid_argument` that lists the known names.
 const RunnableExecutor& find_runnable_executor(std::string_view name);
 /// Adds an executor on MPI. nuice::add_executor() adds the other entry, in nuice::executors().
 void add_runnable_executor(const RunnableExecutor& row);

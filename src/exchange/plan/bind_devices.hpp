@@ -32,8 +32,8 @@ struct DeviceSides {
   std::vector<Partner> send_to;
   std::vector<Partner> receive_from;
 
-  /// Finds where both sides lie. Throws Error invalid_argument if one side lies in several places, or the two
-  /// sides on different devices.
+  /// Finds where both sides lie. Throws Error `invalid_argument` if one side lies in several places, or the
+  /// two sides on different devices.
   void locate(Rank rank);
   /// Whether one side of this rank's message to itself has elements with gaps in host memory, and the other
   /// has bytes on a device. MPI would have to access both.

@@ -57,7 +57,7 @@ std::string hosts_of(const std::vector<Rank>& old_numbers, const Hosts& hosts) {
   return text;
 }
 
-/// Collective. Throws Error mismatch unless all ranks call follow_on() of the same plan.
+/// Collective. Throws Error `mismatch` unless all ranks call follow_on() of the same plan.
 void require_same_plan(const Communicator& comm, std::int64_t number) {
   std::array<std::int64_t, 2> least = {number, -number};
   all_reduce(comm, MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_INT64_T, MPI_MIN);

@@ -13,7 +13,7 @@
 namespace nuice::mpi {
 
 /// Returns each partner once, in the order in which partners first appear, with the sum of its bytes. Throws
-/// Error limit if a sum exceeds max_bytes.
+/// Error `limit` if a sum exceeds max_bytes.
 std::vector<Partner> merged(Rank rank, std::span<const Partner> listed);
 
 /// Collective. Returns the maximum size of a message by which a rank tells another how it lists that rank; 0

@@ -23,15 +23,15 @@ struct OverriddenOptions {
   PlanOptions options;
   std::string text;
 };
-/// Collective. Throws Error parse on all ranks.
+/// Collective. Throws Error `parse` on all ranks.
 OverriddenOptions with_environment(const Communicator& comm, const PlanOptions& mine);
 
-/// Collective. If a rank's options differ from rank 0's options, throws Error mismatch on all ranks. The
+/// Collective. If a rank's options differ from rank 0's options, throws Error `mismatch` on all ranks. The
 /// error names the option, two ranks and both values.
 void require_equal_options(const Communicator& comm, const PlanOptions& mine);
 
 /// Not collective, but gives the same result on all ranks if their options are equal. Ignores the scheduler's
-/// name. Throws Error invalid_argument.
+/// name. Throws Error `invalid_argument`.
 void check_options(const PlanOptions& options);
 
 /// Values by name, in the same order on all ranks.

@@ -126,8 +126,8 @@ struct Membership {
     const auto group = PlanGroup::of(parent, *comm);
     return {.group = group, .number = group->add(), .watchdog_s = watchdog_s};
   }
-  /// Collective. Makes the membership of a plan that follows this one. Throws Error state if this plan was
-  /// freed, mismatch if ranks follow different plans or make other calls. tags: set to the communicator of
+  /// Collective. Makes the membership of a plan that follows this one. Throws Error `state` if this plan was
+  /// freed, `mismatch` if ranks follow different plans or make other calls. tags: set to the communicator of
   /// the new plan.
   Membership beside(std::shared_ptr<TagSpace>& tags) const {
     tags = group->tags_beside({number, {Form::follow}, plan_is_freed}, watchdog_s);

@@ -90,11 +90,11 @@ struct Plan::Planner : Made {
   /// Collective. Finds the ranks of a host that exchange with other hosts, if messages are combined. Forgets
   /// `hosts`.
   void find_leaders();
-  /// Throws Error mismatch if the schedule is wrong, which is a bug.
+  /// Throws Error `mismatch` if the schedule is wrong, which is a bug.
   static void require_correct_for(const Problem& problem, const Schedule& schedule,
                                   const Scheduler& scheduler);
-  /// Throws Error not_applicable if messages are forwarded and the executor has no phases, or if messages are
-  /// forwarded and combined.
+  /// Throws Error `not_applicable` if messages are forwarded and the executor has no phases, or if messages
+  /// are forwarded and combined.
   void require_suitable(const Scheduler& scheduler, const Executor& executor) const;
 
   /// Collective.
@@ -158,7 +158,7 @@ struct Plan::State {
 /// cannot be gathered.
 void check_destinations(const Communicator& comm, std::span<const Partner> destinations);
 
-/// Throws Error not_applicable for an executor without phases, which would forward data before the data has
+/// Throws Error `not_applicable` for an executor without phases, which would forward data before the data has
 /// arrived.
 void require_phases_to_forward(const std::string& who, const Executor& executor);
 

@@ -117,7 +117,7 @@ class DeviceRun : public Run, public Copies {
   Rank last_source_ = no_rank;
   std::vector<HandOver> waiting_;  // messages to hand over, in the order of drains
   std::size_t num_handed_over_ = 0;
-  unsigned num_misses_ = 0;  // looks that found nothing
+  unsigned num_misses_ = 0;  // calls in a row that found nothing
   std::int64_t num_events_ = 0;
 };
 

@@ -32,7 +32,7 @@ class Engine : private Watcher {
   /// Sets the parameters for programs that contain the operation `serve`.
   void set_handshakes(Handshakes handshakes);
 
-  /// Runs to the end. Calls complete(transfer) for each transfer that arrives. Throws Error state if ranks
+  /// Runs to the end. Calls complete(transfer) for each transfer that arrives. Throws Error `state` if ranks
   /// would wait forever.
   template <typename Complete>
   Simulation run(Complete complete) {

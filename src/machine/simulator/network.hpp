@@ -40,8 +40,8 @@ struct NetworkCounts {
   std::uint64_t timeouts = 0;
 };
 
-/// Throws Error limit if something was repeated 2^22 times, which takes a few seconds of simulation. Without
-/// this limit, inquiries for a message of 1 TiB could be made, or turned away, billions of times.
+/// Throws Error `limit` if something was repeated 2^22 times, which takes a few seconds of simulation.
+/// Without this limit, inquiries for a message of 1 TiB could be made, or turned away, billions of times.
 void require_few(std::uint64_t repeats, const char* what);
 
 struct Move;

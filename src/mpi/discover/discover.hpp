@@ -16,7 +16,7 @@ struct DiscoveryWay {
   std::vector<Partner> (*ask)(const Communicator& comm, std::span<const Partner> row, int tag);
 };
 
-/// Throws Error invalid_argument with the known names.
+/// Throws Error `invalid_argument` with the known names.
 const DiscoveryWay& find_discovery(std::string_view name);
 
 /// Collective. Returns the sources by ascending rank. way.ask must not be null.

@@ -26,8 +26,8 @@ struct Gathered {
 };
 
 /// Collective. Returns the records of all ranks. mine: this rank's records of `width` numbers, back to back.
-/// Throws Error limit on all ranks if there are 2^31 records or more in all, because MPI counts them with an
-/// int.
+/// Throws Error `limit` on all ranks if there are 2^31 records or more in all, because MPI counts them with
+/// an int.
 Gathered gather_records(const Communicator& comm, std::span<const std::int64_t> mine, int width);
 
 /// Collective. Returns the matrix to which every rank contributes its row. Throws the errors of

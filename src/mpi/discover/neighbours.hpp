@@ -17,7 +17,7 @@ struct Neighbours {
   /// arrives as a message from the neighbour below. The difference matters if both are the same rank.
   bool are_opposite = false;
 
-  /// Not collective. Throws Error invalid_argument for a communicator without a topology.
+  /// Not collective. Throws Error `invalid_argument` for a communicator without a topology.
   static Neighbours of(MPI_Comm comm);
   static Neighbours all_ranks(MPI_Comm comm);
 };

@@ -53,7 +53,7 @@ class SparseExchange {
 
   /// Collective. Every rank sends at most one message to each other rank. Returns the received messages by
   /// ascending sender. They are valid until the next run. `sums` become the sums over all ranks. most_bytes:
-  /// the upper limit for a message of any rank. Throws Error mpi or timeout like wait() (wait.hpp).
+  /// the upper limit for a message of any rank. Throws Error `mpi` or `timeout` like wait() (wait.hpp).
   const Box& run(Box out, Sums& sums, std::size_t most_bytes);
 
  private:

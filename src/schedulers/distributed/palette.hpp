@@ -44,7 +44,7 @@ class Palette {
   /// limits: descending, one for each of the D messages of the busiest rank. earlier: the palette of an
   /// earlier plan, if this plan follows it with a new matrix. The earlier colours stay. Up to a twentieth of
   /// D more colours are added soon, because there are few new messages, and a colour costs less than many
-  /// rounds. Throws Error limit if there are too many colours.
+  /// rounds. Throws Error `limit` if there are too many colours.
   explicit Palette(std::vector<Bytes> limits, const Palette* earlier = nullptr);
 
   std::size_t size() const { return limits_.size(); }
@@ -68,7 +68,7 @@ class Palette {
   /// They start at the median size and, every second time, at the largest size, because a large message may
   /// also push a smaller one to a new colour. Each round adds to the bytes that new colours may cost. Until
   /// these suffice, new colours are for smaller messages. If the palette is flat, `unsettled` is not used.
-  /// Throws Error limit if there are too many colours.
+  /// Throws Error `limit` if there are too many colours.
   void add(const SizeCounts& unsettled);
 
  private:
