@@ -84,8 +84,8 @@ class PlanGroup {
   /// Collective. Later plans share this communicator. If it has a watchdog, the next plan takes it once no
   /// rank uses it.
   void share(const std::shared_ptr<TagSpace>& tags);
-  /// Collective. Throws the same Error on all ranks: mismatch unless all ranks make the same call with the
-  /// same plan; state if any rank has freed the plan; or the error with which a rank refuses the call.
+  /// Collective. Throws the same Error on all ranks: `mismatch` unless all ranks make the same call with the
+  /// same plan; `state` if any rank has freed the plan; or the error with which a rank refuses the call.
   /// Returns the shared communicator if all ranks have it and no rank has a watchdog. Otherwise returns a
   /// communicator that all ranks keep and no rank uses, or nothing if there is none. on_device: set to
   /// whether any rank uses device memory.

@@ -34,8 +34,8 @@ Gathered gather_records(const Communicator& comm, std::span<const std::int64_t> 
 /// CommMatrix::from_messages() on all ranks.
 CommMatrix gather_matrix(const Communicator& comm, std::span<const Partner> row);
 
-/// Collective. Returns the matrix on rank `root` only. Other ranks get a matrix without ranks, and need
-/// memory for their own row only.
+/// Collective. Returns the matrix on rank `root` only. Other ranks get an empty matrix, and need memory only
+/// for their own row.
 CommMatrix gather_matrix_at(const Communicator& comm, std::span<const Partner> row, Rank root);
 
 }  // namespace nuice::mpi

@@ -47,9 +47,9 @@ void Palette::keep(std::span<const std::uint8_t> used) {
 }
 
 bool Palette::needs_more(std::uint64_t unsettled) {
-  // The number of rounds after which progress is judged. If every rank has a colour to spare, so many rounds
-  // settle more than a third of the uncoloured messages (D = 64). Without a spare colour, two uncoloured
-  // messages must meet to be settled, which happens ever more rarely.
+  // The number of rounds after which progress is judged. If every rank has a colour to spare, this number of
+  // rounds settles more than a third of the uncoloured messages (D = 64). Without a spare colour, two
+  // uncoloured messages must meet to be settled, which happens ever more rarely.
   constexpr std::size_t patience = 16;
   constexpr std::size_t short_patience = 3;
   bytes_left_ += bytes_a_round_;
