@@ -8,9 +8,9 @@
 //   cells.flush();                   // or ep.quiesce(), which flushes every coalescer
 //
 // A buffer is sent when the next item does not fit, when it is max_age_us old (checked while polling), or on
-// flush. Order: an item counts as sent when its buffer is sent, so a send() to the same rank may overtake
-// waiting items. If a handler throws for an item, the rest of the buffer is dropped. An item costs its bytes,
-// without a header. Buffers of 2 to 8 KiB suffice in most cases.
+// flush. Order: an item counts as sent when its buffer is sent. So a send() to the same rank may overtake
+// items that wait in a buffer. If a handler throws for an item, the rest of the buffer is dropped. An item
+// costs its bytes, without a header. Buffers of 2 to 8 KiB suffice in most cases.
 #pragma once
 
 #include <algorithm>
@@ -30,8 +30,8 @@ class HostRelay;
 struct CoalescerOptions {
   std::size_t buffer_bytes = 4096;  ///< Buffer size per destination in use; at most max_message_bytes().
   double max_age_us = 0;            ///< 0: no limit.
-  /// With a relay, items for other hosts take two hops (host_relay.hpp), and buffer_bytes is shared by all
-  /// ranks of a host.
+  /// With a relay, items for other hosts take two hops (host_relay.hpp), and all ranks of a host share
+  /// buffer_bytes.
   const HostRelay* relay = nullptr;
 };
 
@@ -42,7 +42,7 @@ class CoalescerBase {
   CoalescerBase& operator=(const CoalescerBase&) = delete;
   ~CoalescerBase();
 
-  /// Sends the waiting items for dst, or for all ranks. Makes progress as Endpoint::send does. An error of a
+  /// Sends the waiting items for dst, or for all ranks. Makes progress like Endpoint::send(). An error of a
   /// handler is thrown after all items have been sent.
   void flush(Rank dst);
   void flush();
@@ -54,7 +54,7 @@ class CoalescerBase {
     std::unique_ptr<std::byte[]> memory;
   };
   CoalescerBase(Endpoint& endpoint, std::uint16_t id, std::size_t item_bytes, CoalescerOptions options);
-  /// Makes room and adds the item. Throws Error invalid_argument for an invalid rank.
+  /// Makes room and adds the item. Throws Error `invalid_argument` for an invalid rank.
   void push_slowly(Rank dst, const void* item);
 
   EndpointCore& core_;
@@ -85,17 +85,17 @@ class CoalescerBase {
 template <Argument A>
 class Coalescer : public CoalescerBase {
  public:
-  /// buffer_bytes must hold an item and be at most max_message_bytes(). With a relay it must hold an item, 4
-  /// bytes for each rank of the largest host, and 2 more bytes. Throws Error invalid_argument otherwise, and
-  /// state before seal().
+  /// buffer_bytes must hold an item, and be at most max_message_bytes(). With a relay it must hold an item, 4
+  /// bytes for each rank of the largest host, and 2 more bytes. Throws Error `invalid_argument` if this is
+  /// not so, and `state` before seal().
   Coalescer(Endpoint& endpoint, Handler<A> handler, CoalescerOptions options = {})
       : CoalescerBase(endpoint, handler.id, sizeof(A), options) {
     static_assert(wire_bytes<A> != 0, "count empty items instead of sending them");
     static_assert(alignof(A) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
   }
 
-  /// Adds an item for dst. If this sends a full buffer, it makes progress as Endpoint::send does. An error of
-  /// a handler that ran meanwhile is thrown after the item has been added.
+  /// Adds an item for dst. If this sends a full buffer, it makes progress like Endpoint::send(). If a handler
+  /// fails meanwhile, its error is thrown after the item has been added.
   [[gnu::always_inline]] void push(Rank dst, const A& item) {
     if (static_cast<std::size_t>(dst) >= buffers_.size() ||
         buffers_[static_cast<std::size_t>(dst)].next == buffers_[static_cast<std::size_t>(dst)].end)
@@ -104,12 +104,12 @@ class Coalescer : public CoalescerBase {
       return;
     }
     Buffer& buffer = buffers_[static_cast<std::size_t>(dst)];
-    ::new (buffer.next) A(item);  // not memcpy: as an A it cannot alias the pointers, which stay in registers
+    ::new (buffer.next) A(item);  // not memcpy: an A cannot alias the pointers, so they stay in registers
     buffer.next += sizeof(A);
   }
 
-  /// Equals push(dst, item(i)) for all i in 0 .. count - 1, but checks for space once per buffer. item must
-  /// not throw or use the endpoint.
+  /// Does the same as push(dst, item(i)) for all i in 0 .. count - 1, but checks for space once per buffer.
+  /// item() must not throw or use the endpoint.
   template <typename Item>
   void push_all(Rank dst, std::size_t count, Item&& item) {
     static_assert(std::is_nothrow_invocable_r_v<A, Item&, std::size_t>, "item(i) must be noexcept");
@@ -130,10 +130,10 @@ class Coalescer : public CoalescerBase {
     }
   }
 
-  /// Equals push(dst(i), item(i)) for all i in 0 .. count - 1, in half the time or less. It finds the places
-  /// of many items before it writes any, because a processor that alternates between finding and writing
-  /// waits for memory at every item. dst and item must not throw or use the endpoint; dst(i) may be called
-  /// twice.
+  /// Does the same as push(dst(i), item(i)) for all i in 0 .. count - 1, in half the time or less. It finds
+  /// the places of many items before it writes any, because a processor that alternates between finding and
+  /// writing waits for memory at every item. dst() and item() must not throw or use the endpoint. dst(i) may
+  /// be called twice.
   template <typename Dst, typename Item>
   void push_each(std::size_t count, Dst&& dst, Item&& item) {
     static_assert(std::is_nothrow_invocable_r_v<Rank, Dst&, std::size_t>, "dst(i) must be noexcept");

@@ -8,28 +8,28 @@
 //   ep.send(neighbour, visit, Cell{3, 4});
 //   ep.quiesce();                                                            // every message handled, everywhere
 //
-// Progress: handlers run only inside calls documented as "Makes progress", or with Interruptible or
+// Progress: handlers run only inside calls whose comment says "Makes progress", and with Interruptible or
 // ProgressThread (progress.hpp). Other calls make no progress.
 //
 // A handler may call reply() once, call send() and call() any number of times, push to a Coalescer, and
-// re-arm ports. It must not wait: poll, poll_until, get, put of bulk data, barrier, quiesce and seal throw
-// Error state inside a handler. Messages of a handler are sent when there is room, at the latest while
-// polling. Until then they are kept here (counted by Stats::most_deferred), so that no handler waits for
-// another rank, and floods in all directions end.
+// re-arm ports. It must not wait. So poll, poll_until, get, put of bulk data, barrier, quiesce and seal throw
+// Error `state` inside a handler. Messages of a handler are sent when there is room, at the latest while
+// polling. Until then they are kept on the sending rank (counted by Stats::most_deferred). So no handler
+// waits for another rank, and even floods in all directions end.
 //
-// Guaranteed: every message is handled once. Messages between two ranks are handled in the order in which
+// Guarantees: every message is handled once. Messages between two ranks are handled in the order in which
 // they were sent. This includes results of calls, and coalesced items, which are sent when their buffer is
-// flushed. Puts have a separate order.
+// flushed. Puts have an order of their own.
 //
-// Errors of an arriving message (unknown handler, wrong size, a late or oversized put) are thrown on the
-// receiver, by the call that made the progress. The message is dropped and the endpoint stays usable.
-// Exceptions of handlers are thrown there too, except for handlers of calls, whose exceptions go to the
-// caller. A send, put or collective call that throws such an error has first done its own work.
+// If an arriving message has an error (unknown handler, wrong size, a late or oversized put), the error is
+// thrown on the receiver, by the call that made the progress. The message is dropped, and the endpoint stays
+// usable. Exceptions of handlers are thrown on the receiver too, but exceptions of handlers of calls go to
+// the caller. A send, put or collective call that throws such an error has first done its own work.
 //
 // Failures: if a rank dies or never answers (EndpointOptions::watchdog_s), all other ranks stop waiting and
-// throw a TransportError that names it. The endpoint is then unusable: every later call that makes progress
-// throws the same error, and its destructor does not wait. am/docs/active-messages.md says which failures
-// each transport detects, and how soon.
+// throw a TransportError that names this rank. The endpoint is then unusable: every later call that makes
+// progress throws the same error, and the destructor does not wait. am/docs/active-messages.md says which
+// failures each transport detects, and how soon.
 #pragma once
 
 #include <cstddef>
@@ -59,7 +59,7 @@ class Context {
   Rank source() const { return source_; }
   Endpoint& endpoint() const { return endpoint_; }
 
-  /// Sends to source(), at most once in each run of a handler. Throws Error state the second time.
+  /// Sends to source(). Allowed once in each run of a handler; the second time, throws Error `state`.
   template <Argument A>
   void reply(Handler<A> handler, const A& argument, Tail tail = {});
 
@@ -73,11 +73,11 @@ class Context {
 };
 
 struct EndpointOptions {
-  int poll_every = 16;   ///< The main program polls once per this number of sends (F of 002 s.4.4); 0: never.
+  int poll_every = 16;   ///< The main program polls once per this number of sends (F in 002 s.4.4); 0: never.
   int poll_limit = 128;  ///< Approximate maximum number of messages that one poll() handles.
-  /// Seconds without a message sent or received after which waiting calls throw Error timeout, naming the
-  /// ranks that do not answer. A bulk put counts only when it is complete, so the limit must exceed the time
-  /// of the largest put. 0: never.
+  /// If for this number of seconds no message is sent or received, waiting calls throw Error `timeout` with
+  /// the ranks that do not answer. A bulk put counts only when it is complete, so the limit must exceed the
+  /// time of the largest put. 0: no limit.
   double watchdog_s = 0;
 };
 
@@ -86,17 +86,17 @@ struct Stats {
   std::uint64_t sent = 0;           ///< Messages, batches and results sent, without credits.
   std::uint64_t handled = 0;        ///< Messages, batches and results handled at this rank.
   std::uint64_t stalls = 0;         ///< Sends of the main program that had to wait for room.
-  std::uint64_t most_deferred = 0;  ///< The maximum number of messages of handlers that were kept here at
-                                    ///< once because there was no room.
+  std::uint64_t most_deferred = 0;  ///< The most messages of handlers that were kept on this rank at a time,
+                                    ///< because there was no room.
   std::uint64_t interrupts = 0;     ///< Doorbells answered.
 };
 
-/// The result of a call. It must not outlive its endpoint; it may be dropped early.
+/// The result of a call. It must not outlive its endpoint. It may be destroyed before the result arrives.
 template <Argument R>
 class Future;
 
-/// One rank's access to active messages. Not movable, because handlers refer to it. Only one thread may use
-/// it (see progress.hpp for exceptions). Destroy it on all ranks after a quiesce().
+/// One rank's access to active messages. It cannot be moved, because handlers refer to it. Only one thread
+/// may use it (see progress.hpp for exceptions). Destroy it on all ranks after a quiesce().
 class Endpoint {
  public:
   explicit Endpoint(std::unique_ptr<Transport> transport, EndpointOptions options = {});
@@ -107,7 +107,7 @@ class Endpoint {
   Rank rank() const;
   Rank num_ranks() const;
   std::string transport_name() const;
-  /// The largest sum of argument and tail that send accepts.
+  /// The maximum sum of the bytes of argument and tail that send() accepts.
   std::size_t max_message_bytes() const;
   Stats stats() const;
 
@@ -115,34 +115,34 @@ class Endpoint {
 
   /// Registers f(Context&, const A&) or f(Context&, const A&, Tail). The tail lies in the transport's memory
   /// and is valid only until f returns. Call it before seal(), in the same order on every rank. Throws Error
-  /// state after seal().
+  /// `state` after seal().
   template <Argument A, typename F>
   Handler<A> on(std::string_view name, F f);
-  /// Registers f(Context&, std::span<const A>), which gets all items of a Coalescer's buffer together, and a
-  /// single send as one item. It suits handlers of few instructions, whose loop the compiler can unroll.
-  /// reply() may be called once per call of f, not per item.
+  /// Registers f(Context&, std::span<const A>). f gets all items of a Coalescer's buffer together, and a
+  /// message of send() as one item. It suits handlers of few instructions, whose loop the compiler can
+  /// unroll. reply() may be called once per call of f, not per item.
   template <Argument A, typename F>
   Handler<A> on_items(std::string_view name, F f);
   /// Registers f(Context&, const A&) that returns R to the caller.
   template <Argument A, Argument R, typename F>
   Rpc<A, R> on_call(std::string_view name, F f);
 
-  /// Collective. Compares the handlers of all ranks (names, sizes, order) and opens the endpoint. Throws
-  /// Error mismatch on all ranks, naming the lowest rank that differs from rank 0.
+  /// Collective. Compares the handlers of all ranks (names, sizes, order) and opens the endpoint. If they
+  /// differ, throws Error `mismatch` on all ranks, with the lowest rank that differs from rank 0.
   void seal();
 
   // --- Messages ---
 
-  /// Sends one message; dst may be this rank, whose later poll then handles it. Returns when argument and
-  /// tail may be reused. In the main program it makes progress every poll_every sends, and while there is no
-  /// room at the receiver; in a handler it never waits. Throws Error state before seal(), invalid_argument
-  /// for an invalid rank or more than max_message_bytes().
+  /// Sends one message. dst may be this rank; a later poll then handles the message. Returns when argument
+  /// and tail may be reused. In the main program it makes progress every poll_every sends, and while there is
+  /// no room at the receiver. In a handler it never waits. Throws Error `state` before seal(), and
+  /// `invalid_argument` for an invalid rank or more than max_message_bytes().
   template <Argument A>
   void send(Rank dst, Handler<A> handler, const A& argument, Tail tail = {});
 
-  /// Calls a handler on dst that returns a result. Makes progress as send() does. If this throws the
-  /// exception of another handler, the called handler runs nevertheless, but its result is dropped, because
-  /// there is no Future for it.
+  /// Calls a handler on dst that returns a result. Makes progress like send(). If call() throws the exception
+  /// of another handler, the called handler runs nevertheless. Its result is dropped, because there is no
+  /// Future for it.
   template <Argument A, Argument R>
   Future<R> call(Rank dst, Rpc<A, R> handler, const A& argument);
 
@@ -152,40 +152,40 @@ class Endpoint {
   // --- Block transfer (AM-PUT); port.hpp ---
 
   /// Opens a port on `memory`, which must stay valid. The port is complete when expected_bytes have been put
-  /// into it, in any pieces from any ranks. on_complete runs once per generation, as a handler. Not
+  /// into it, in pieces of any size, from any ranks. on_complete runs once per generation, as a handler. Not
   /// collective: send ref() to the ranks that will put.
   Port open_port(std::span<std::byte> memory, Bytes expected_bytes,
                  std::function<void(Context&)> on_complete = {});
 
   /// Writes data at `offset` of the port's memory. Returns when data may be reused. Makes progress while it
-  /// waits. In a handler it copies the data, and only puts below the transport's bulk size are allowed
-  /// (otherwise Error state). Other errors arise on the receiver: a put to another generation than the
-  /// port's, or beyond its memory or count, is Error mismatch there and writes nothing.
+  /// waits. In a handler it copies the data, and throws Error `state` if the put has the transport's bulk
+  /// size or more. Other errors arise on the receiver: a put to another generation than the port's, or beyond
+  /// its memory or count, writes nothing, and is Error `mismatch` on the receiver.
   void put(const PortRef& port, Bytes offset, std::span<const std::byte> data);
 
   // --- Progress ---
 
-  /// Makes progress: runs the handlers of arrived messages, up to poll_limit; never waits. Returns the number
-  /// of messages.
+  /// Makes progress: runs the handlers of arrived messages, but about poll_limit at most. Never waits.
+  /// Returns the number of messages.
   int poll();
-  /// Makes progress until done() is true. Yields the core when nothing arrives.
+  /// Makes progress until done() is true. If nothing arrives, yields the core.
   template <typename Done>
   void poll_until(Done&& done);
 
   // --- Collective calls ---
 
-  /// Collective. Makes progress until every rank has called it. Messages may still be in flight.
+  /// Collective. Makes progress until every rank has called it. Messages may still be in flight after it.
   void barrier();
   /// Collective. Makes progress until no rank has anything to send and every message has been handled,
-  /// including messages of handlers and items in coalescers. A message that another rank sends after its
-  /// quiesce() is not handled inside this call. Ranks that share the memory of a host count messages there,
-  /// and the first ranks of the hosts add up the counts in two or more waves
+  /// including messages of handlers and items in coalescers. If another rank sends a message after its
+  /// quiesce(), the message is not handled inside this call. Ranks that share the memory of a host count
+  /// messages there, and the first ranks of the hosts add up the counts in two or more waves
   /// (am/src/am/transport/termination.hpp). Without shared memory it uses four counters (Mattern, Distributed
   /// Computing 2, 1987): two consecutive reductions must find equal sums of sent and handled messages; a
   /// barrier follows.
   void quiesce();
-  /// Collective. Makes progress until the reduction is complete. values: at most 8, the same number on all
-  /// ranks.
+  /// Collective. Makes progress until the reduction is complete. values: at most 8 numbers, as many as on the
+  /// other ranks.
   std::vector<std::int64_t> reduce(ReduceOp op, std::span<const std::int64_t> values);
 
   /// Whether the endpoint is unusable after a failure.
@@ -226,8 +226,8 @@ class Future {
 
   /// Whether the result has arrived.
   bool ready() const { return endpoint_->is_done(id_); }
-  /// Makes progress until the result has arrived, and returns it. Call it once. Throws Error mismatch with
-  /// the callee's text if its handler threw, and Error state inside a handler.
+  /// Makes progress until the result has arrived, and returns it. Call it once. If the called handler threw,
+  /// throws Error `mismatch` with its text. Throws Error `state` inside a handler.
   R get() {
     endpoint_->poll_until([&] { return ready(); });
     R result{};

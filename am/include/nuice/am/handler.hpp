@@ -38,13 +38,13 @@ concept Argument = std::is_trivially_copyable_v<A> && std::default_initializable
 template <Argument A>
 inline constexpr std::size_t wire_bytes = std::is_empty_v<A> ? 0 : sizeof(A);
 
-/// Names a handler for arguments of type A; the same value on every rank. From Endpoint::on.
+/// Names a handler for arguments of type A. Endpoint::on() returns it. It is the same on every rank.
 template <Argument A>
 struct Handler {
   std::uint16_t id = UINT16_MAX;
 };
 
-/// Names a handler that returns R to the caller. From Endpoint::on_call.
+/// Names a handler that returns R to the caller. Endpoint::on_call() returns it.
 template <Argument A, Argument R>
 struct Rpc {
   std::uint16_t id = UINT16_MAX;
@@ -68,7 +68,7 @@ struct HandlerRow {
   bool is_call = false;
 };
 
-/// Throws Error mismatch: the handler does not take this number of bytes.
+/// Throws Error `mismatch`, because the handler does not take this number of bytes.
 [[noreturn]] void wrong_size(const Context& context, std::size_t expected, std::size_t bytes, bool or_more);
 void send_result(const Context& context, CallId call, std::span<const std::byte> result);
 void send_failure(const Context& context, CallId call, const char* text);

@@ -7,10 +7,11 @@
 //   am::Coalescer<Cell> cells(ep, visit, {.relay = &relay});        // push, flush, quiesce as usual
 //
 // With n ranks on h hosts, a rank then fills h - 1 messages instead of n - 1. So messages are larger, and a
-// flush sends fewer buffers that are nearly empty. The distributing rank has the sender's position within the
-// host, so all ranks of a host do the same amount of work. An item costs its bytes, and a message 4 bytes for
-// each rank of its host. Handlers see the rank that pushed the item as the source, and replies go to that
-// rank. Items between two ranks keep their order; other messages between them may overtake items.
+// flush sends fewer buffers that are nearly empty. The rank that distributes a message has the sender's
+// position within the host, so all ranks of a host do the same amount of work. An item costs its bytes, and a
+// message costs 4 bytes for each rank of its host. A handler sees the rank that pushed the item as its
+// source, and replies go to that rank. Items between two ranks keep their order; other messages between the
+// same ranks may overtake items.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +24,12 @@
 
 namespace nuice::am {
 
-/// A relay for all coalescers of an endpoint. It must outlive them and the last message.
+/// A relay for all coalescers of an endpoint. It must outlive the coalescers and the last message.
 class HostRelay {
  public:
-  /// Registers a handler: construct it before seal(), in the same order on every rank. seal() throws Error
-  /// mismatch if hosts differ between ranks. Throws Error invalid_argument if hosts and endpoint have
-  /// different numbers of ranks.
+  /// Registers a handler, so construct it before seal(), in the same order on every rank. If hosts differ
+  /// between ranks, seal() throws Error `mismatch`. Throws Error `invalid_argument` if hosts and endpoint
+  /// have different numbers of ranks.
   HostRelay(Endpoint& endpoint, const Hosts& hosts);
   HostRelay(const HostRelay&) = delete;
   HostRelay& operator=(const HostRelay&) = delete;
@@ -37,13 +38,13 @@ class HostRelay {
   bool relays(Rank dst) const { return host_of(dst) != host_of(endpoint_.rank()); }
   /// The ranks of dst's host, ascending.
   std::span<const Rank> ranks_beside(Rank dst) const { return ranks_[host_of(dst)]; }
-  /// The rank that distributes this rank's items for dst's host.
+  /// Returns the rank that distributes this rank's items to the ranks of dst's host.
   Rank dealer(Rank dst) const;
 
  private:
   friend class CoalescerBase;
-  /// The header of a message to a host. The bytes for each of the host's ranks follow, as 4-byte numbers, and
-  /// then the items.
+  /// The header of a message to a host. After it come the bytes for each of the host's ranks, as 4-byte
+  /// numbers, and then the items.
   struct Batches {
     std::uint16_t handler;
   };

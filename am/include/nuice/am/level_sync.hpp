@@ -5,7 +5,7 @@
 //   am::LevelSync levels(ep, neighbours);
 //   for (;;) { expand(); levels.finish_level(); ... }
 //
-// finish_level() returns when all messages that the neighbours sent in that level have been handled here.
+// finish_level() returns when this rank has handled all messages that its neighbours sent in that level.
 // Messages between two ranks keep their order, so one marker after them suffices, without counts. A neighbour
 // may be one level ahead, so messages of the next level may be handled before this rank has finished its own
 // level. level_of(src) tells a handler the level of the message, so two queues are enough (002 sends a second
@@ -21,21 +21,21 @@ namespace nuice::am {
 
 class LevelSync {
  public:
-  /// Collective. All ranks make the same number of LevelSync objects in the same order. neighbours: without
-  /// this rank, each once; if rank a lists rank b, then b lists a. Throws Error mismatch on all ranks if this
-  /// does not hold, and invalid_argument for a rank that is invalid or given twice. Makes progress; an
-  /// exception of a handler is thrown by the next call that makes progress.
+  /// Collective. All ranks make the same number of LevelSync objects in the same order. neighbours: each
+  /// once, without this rank. If rank a lists rank b, then b must list a. If this does not hold, throws Error
+  /// `mismatch` on all ranks. Throws Error `invalid_argument` for a rank that is invalid or given twice.
+  /// Makes progress. The next call that makes progress throws an exception of a handler.
   LevelSync(Endpoint& endpoint, std::vector<Rank> neighbours);
 
   /// Flushes all coalescers, sends a marker to the neighbours, and makes progress until all their markers
-  /// have arrived. Neighbours must call it equally often. It does not cover puts and messages that handlers
+  /// have arrived. Neighbours must call it equally often. It does not cover puts, nor messages that handlers
   /// send. An error of a handler is thrown when the level is finished, so do not call it again for this
-  /// level. Throws Error state before seal().
+  /// level. Throws Error `state` before seal().
   void finish_level();
 
   /// The number of levels that this rank has finished.
   std::uint64_t level() const { return level_; }
-  /// The number of levels that src had finished when it sent the message being handled.
+  /// How many levels src had finished when it sent the message that is being handled.
   std::uint64_t level_of(Rank src) const;
 
  private:

@@ -20,32 +20,35 @@ namespace nuice::am {
 struct LoopbackOptions {
   Rank num_ranks = 1;
   /// false: one rank runs at a time. When a poll finds nothing, and sometimes after a send, the seed
-  /// determines which rank runs next, so the same seed gives the same run. true: the ranks are threads that
+  /// determines which rank runs next. So the same seed gives the same run. true: the ranks are threads that
   /// run at the same time.
   bool concurrent = false;
   std::uint64_t seed = 0;
-  /// The number of consecutive ranks that share an imaginary host, so that quiesce() counts inside and
-  /// between hosts, as over MPI with shared memory; 0: quiesce() uses reductions.
+  /// The number of consecutive ranks that share an imaginary host. quiesce() then counts inside and between
+  /// hosts, as over MPI with shared memory. 0: quiesce() uses reductions.
   Rank ranks_per_host = 0;
-  std::size_t ring_bytes = 1U << 17;  ///< Per ordered pair of ranks; a power of two, at least 1024.
+  std::size_t ring_bytes = 1U << 17;  ///< The size of the ring of each ordered pair of ranks; a power of two,
+                                      ///< at least 1024.
 };
 
 /// Runs the program once per rank, each in a thread, and returns when all have ended. If ranks fail, throws
-/// the exception of the lowest one; the others are stopped in their next wait with Error state. Also throws
-/// Error state in a deadlock, unless concurrent.
+/// the exception of the lowest of them. The others are stopped in their next wait with Error `state`. In a
+/// deadlock, throws Error `state`, unless concurrent is set.
 void run_loopback(const LoopbackOptions& options,
                   const std::function<void(std::unique_ptr<Transport>)>& program);
 
 struct ChaosOptions {
   std::uint64_t seed = 0;
-  double delay = 0.5;    ///< Probability that a message waits here; later messages to the same rank wait too.
-  double release = 0.2;  ///< Probability, in each poll and for each rank, that the messages waiting for it
-                         ///< are sent.
+  double delay = 0.5;    ///< The probability that a message is held back. Later messages to the same rank are
+                         ///< then held back too.
+  double release = 0.2;  ///< The probability, in each poll and for each rank, that the messages held back for
+                         ///< the rank are sent.
   double starve = 0.2;   ///< Probability that try_send refuses.
 };
 
-/// Returns a transport that delays messages, so that messages of different pairs of ranks overtake each other
-/// (messages of one pair never do), and that refuses sends without need. Deterministic for a seed.
+/// Returns a transport that delays messages, so that messages of different pairs of ranks overtake each
+/// other. Messages of one pair never do. It also refuses sends without need. The same seed gives the same
+/// delays.
 std::unique_ptr<Transport> with_chaos(std::unique_ptr<Transport> transport, const ChaosOptions& options = {});
 
 }  // namespace nuice::am

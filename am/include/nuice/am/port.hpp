@@ -7,13 +7,12 @@
 //   ep.poll_until([&] { return port.complete(); });                                  // receiver
 //   port.rearm();              // next generation: the sender uses ref.next(), or gets the new ref()
 //
-// The port counts bytes. It is open from open_port() or rearm() until the count is reached, then closed. A
-// put that is late, early (for a generation that is not armed yet) or too large is an error on the receiver
-// and writes nothing. Overlapping puts are not detected.
+// The port counts bytes. It is open from open_port() or rearm() until the count is reached, and then closed.
+// If a put is late, early (for a generation that is not armed yet) or too large, it is an error on the
+// receiver and writes nothing. Overlapping puts are not detected.
 //
-// Data below the transport's bulk size travels inside messages and is copied once at each end; larger data
-// goes directly from the sender's memory to the port's if the transport supports it (mpi and ucx:
-// rendezvous).
+// Data below the transport's bulk size is sent inside messages, and copied once at each end. Larger data goes
+// directly from the sender's memory to the port's if the transport supports it (mpi and ucx: rendezvous).
 #pragma once
 
 #include <cstddef>
@@ -30,15 +29,15 @@ struct PortRef {
   Rank rank = no_rank;
   std::uint32_t id = 0;
   std::uint64_t generation = 0;
-  /// Returns the reference to the port after the next rearm().
+  /// Returns the reference that is valid after the next rearm().
   PortRef next() const { return {rank, id, generation + 1}; }
 };
 
-/// The owner's handle. It must not outlive its endpoint. The destructor closes the port, which makes every
-/// later put an error. It makes progress until accepted data has arrived, so that the memory may be freed
-/// afterwards. An exception of a handler is thrown by the next call that makes progress. Inside a handler the
-/// destructor cannot wait: if bulk data is in flight, the port's memory must stay valid until the next
-/// quiesce().
+/// The owner's handle of a port. It must not outlive its endpoint. The destructor closes the port; every
+/// later put is then an error. The destructor makes progress until accepted data has arrived, so that the
+/// memory may be freed afterwards. The next call that makes progress throws an exception of a handler. Inside
+/// a handler the destructor cannot wait: if bulk data is in flight, the port's memory must stay valid until
+/// the next quiesce().
 class Port {
  public:
   Port(Port&& other) noexcept : core_(std::exchange(other.core_, nullptr)), id_(other.id_) {}
@@ -50,13 +49,13 @@ class Port {
   ~Port();
 
   PortRef ref() const;
-  /// Whether all expected bytes of this generation have arrived (on_complete has run, or is about to in this
-  /// poll).
+  /// Whether all expected bytes of this generation have arrived. on_complete has run, or will run in the
+  /// current poll.
   bool complete() const;
   /// Returns the bytes still to come.
   Bytes missing() const;
   /// Opens the next generation, with the same memory and count. Allowed in handlers, including on_complete.
-  /// Throws Error state while the current generation is incomplete.
+  /// Throws Error `state` while the current generation is incomplete.
   void rearm();
   /// Opens the next generation with another count.
   void rearm(Bytes expected_bytes);

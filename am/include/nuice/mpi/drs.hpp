@@ -26,7 +26,7 @@ namespace nuice::drs::mpi {
 class World {
  public:
   /// Collective over parent, which is duplicated. endpoint_options: watchdog_s limits the wait for a rank
-  /// that does not answer, here and in the world's exchanges. Throws Error as am::mpi::connect.
+  /// that does not answer, here and in the world's exchanges. Throws Error like am::mpi::connect().
   explicit World(MPI_Comm parent, const am::mpi::Options& options = {},
                  const am::EndpointOptions& endpoint_options = {});
   World(World&&) noexcept;
@@ -36,20 +36,20 @@ class World {
 
   std::string transport_name() const;
 
-  /// Collective. Like Exchanger::sources, by a method listed in nuice/mpi/discover.hpp, equal on all ranks;
-  /// "auto" is am_count. The watchdog covers only the methods with active messages. Also throws Error
-  /// invalid_argument for an unknown method.
+  /// Collective. Like Exchanger::sources(), but by a method that nuice/mpi/discover.hpp lists. It must be
+  /// equal on all ranks; "auto" is am_count. The watchdog covers only the methods with active messages.
+  /// Throws Error `invalid_argument` also for an unknown method.
   std::vector<Partner> sources(std::span<const Partner> destinations, std::string_view way = "auto");
 
-  /// Collective. Like Exchanger::bind, but also allows Lock::rma, which makes a window of 8 bytes per rank.
+  /// Collective. Like Exchanger::bind(), but also allows Lock::rma, which makes a window of 8 bytes per rank.
   /// If the network has no atomic operations, the receiver must call MPI from time to time. Also throws Error
-  /// mpi, and not_applicable for Lock::rma with WhenBusy::list.
+  /// `mpi`, and `not_applicable` for Lock::rma with WhenBusy::list.
   Exchange bind(std::span<const Partner> destinations, std::span<const Partner> sources,
                 std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive,
                 const Options& options = {});
 
-  /// Collective: waits for all ranks. Exchanges that are still bound keep the resources they need, and the
-  /// last of them waits instead. Calling it again does nothing.
+  /// Collective; waits for all ranks. Exchanges that are still bound keep what they need, and the last of
+  /// them waits for all ranks instead. A second call does nothing.
   void free();
 
  private:
