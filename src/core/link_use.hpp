@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The part of the checker that finds link contention (000 s.2.1).
 //
-// It sorts all pairs (link, transfer) of a phase by link. A link that occurs in more pairs than it has slots
-// has contention. Memory grows with the routes of one phase, not with the network.
+// LinkUse sorts all pairs (link, transfer) of a phase by link. A link that occurs in more pairs than it has
+// slots has contention. Memory grows with the routes of one phase, not with the network.
 #pragma once
 
 #include <cstdint>

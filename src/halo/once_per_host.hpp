@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lets a value that several ranks of a host need cross the network only once.
 //
-// * gather: one of these ranks, the carrier, receives the value (halo `network`). The others get the value
-//   from the carrier (halo `inside`).
+// * gather: one of the ranks that need the value, the carrier, receives it (halo `network`). The others get
+//   the value from the carrier (halo `inside`).
 // * scatter: contributions go to the carrier, which sums them (halo `inside`). The sum goes to the owner
 //   (halo `network`).
 //

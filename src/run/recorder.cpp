@@ -274,8 +274,8 @@ void Recorder::complete(const std::vector<MPI_Request>& requests, std::int64_t b
     if (!operation.is_persistent) pending_.erase(one);
   }
   num_pending_ = static_cast<std::int64_t>(pending_.size());
-  // This is also right if another thread's operation has got the handle meanwhile, because then this
-  // operation has ended.
+  // is_any is right even if another thread's operation has got the handle meanwhile, because this operation
+  // has then ended.
   const bool is_any = std::ranges::any_of(requests, [](MPI_Request each) { return each != null_request(); });
   if (is_any && !ended_.empty()) close_epochs(from);
 }

@@ -9,11 +9,11 @@
 //
 //   x_i <= T_i for all i, and at most R messages                                                        (1)
 //
-// This is so in the beginning, and every phase keeps it so. Suppose that a phase with target T_q takes from
-// the port some x_p <= T_q. Then (1) holds for the remaining messages if and only if there is no i with q <=
-// i < p and x_i > T_(i+1), where T_(R+1) = 0. So the first such x_i is the *limit* of the port: the phase
-// must take a message of this port that is at least as large. If there is no such x_i, the port may stay
-// idle. To find a matching within the targets and limits, the largest messages are taken first, and
+// Condition (1) holds in the beginning, and every phase preserves it. Suppose that a phase with target T_q
+// takes from the port some x_p <= T_q. Then (1) holds for the remaining messages if and only if there is no i
+// with q <= i < p and x_i > T_(i+1), where T_(R+1) = 0. So the first such x_i is the *limit* of the port: the
+// phase must take a message of this port that is at least as large. If there is no such x_i, the port may
+// stay idle. To find a matching within the targets and limits, the largest messages are taken first, and
 // alternating paths complete the matching. If there is no such matching, some targets are raised, as little
 // as possible (relax()). When targets no longer restrict the choice, only the ports with R messages must take
 // part. Then there always is a matching (Koenig 1916), so there are D phases.
@@ -285,8 +285,9 @@ void Coloring::relax() {
   set_limits();
 }
 
-/// Raises the target of this phase, and lower targets of earlier phases, so that this phase may take `place`.
-/// Returns the number of bytes by which it raises them. really: if false, only computes this number.
+/// Raises the target of this phase so that the phase may take `place`. Lower-numbered phases whose targets
+/// are too low are raised as well, so that targets keep descending. Returns the number of bytes by which it
+/// raises targets. really: if false, only computes this number.
 Coloring::Raise Coloring::raise_target(Place place, bool really) {
   Raise raised = 0;
   for (PhaseId above = phase_ + 1; above > first_ && from_[above - 1] > place; --above) {
@@ -298,7 +299,7 @@ Coloring::Raise Coloring::raise_target(Place place, bool really) {
 }
 
 /// Raises the targets T_(i+1) that do not allow the port to keep messages x_i larger than `place` for later
-/// phases. Returns the number of bytes by which it raises them.
+/// phases. Returns the number of bytes by which it raises targets.
 Coloring::Raise Coloring::raise_limit(Port port, Place place, bool really) {
   if (place < at_[port].to) return 0;
   Raise raised = 0;
