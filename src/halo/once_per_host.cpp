@@ -252,7 +252,7 @@ void OncePerHost::Bound::end() {
   for (const EntryCopy& copy : after) copy.run();
 }
 
-/// If the exchange is idle, first->test() throws an Error that says that it was not started.
+/// If the exchange is idle, first->test() throws an Error which says that the exchange was not started.
 bool OncePerHost::Bound::test() {
   if (state != State::in_second) {
     if (!first->test()) return false;

@@ -2,8 +2,9 @@
 // The inspector, in three steps:
 //
 // * ghosts = distinct needed indices that are not owned here, by owner (owner_finder.hpp finds the owners)
-// * requests: each owner is sent the indices of its ghosts here; a plan finds the sources
-// * needers = the received requests as local indices
+// * requests: a rank sends each owner the indices of the ghosts that belong to the owner. A plan finds the
+//   sources
+// * needers = the ranks whose requests have come, with their requests as local indices
 #include "halo/pattern.hpp"
 
 #include <algorithm>

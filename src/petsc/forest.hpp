@@ -148,8 +148,8 @@ class Forest {
   Packing within_;
   bool is_set_up_ = false;
   std::vector<std::unique_ptr<UnitPlan>> plans_;
-  int num_by_basic_ = 0;  ///< How many exchanges in a row, up to the last, were left to basic for good. It
-                          ///< stops at a limit.
+  int num_by_basic_ = 0;  ///< The number of exchanges that were left to basic for good since the last other
+                          ///< exchange. Counting stops at a limit.
 };
 
 }  // namespace nuice::petsc

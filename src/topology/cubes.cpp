@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Crossbar, hypercube, mesh and torus.
 //
-// Hypercube: for each d, rank r has a link to the rank whose number differs in bit d. The link's id is r * D
-// + d. E-cube routing (Sullivan and Bashkow, ISCA 1977; iPSC/860) flips the lowest differing bit first.
+// Hypercube: for each d, rank r has a link to the rank whose number differs in bit d, and r * D + d is the
+// link's id. E-cube routing (Sullivan and Bashkow, ISCA 1977; iPSC/860) flips the lowest differing bit first.
 //
 // Mesh and torus: rank = x1 + K1 (x2 + K2 (x3 + ...)). Dimension-order routing (Dally and Seitz, IEEE TC
 // 36(5), 1987) follows the first dimension first. Links are numbered dimension by dimension, upward links
@@ -47,7 +47,7 @@ class Hypercube final : public NamedTopology {
   int dimensions_;
 };
 
-/// One dimension of a mesh or torus. A line along it has the number that the remaining coordinates give.
+/// One dimension of a mesh or torus. Its lines are numbered like ranks, but without this coordinate.
 struct Dimension {
   Rank length;        // number of ranks in a line
   Rank stride;        // difference of the numbers of neighbours

@@ -3,7 +3,9 @@
 //
 // fattree:M1xM2x..xMH/T1x..xT(H-1) is an XGFT (Oehring et al., IPPS 1995). A switch of level l has Ml
 // children; the children of level 1 are ranks. A switch below the top has Ml / Tl upward cables, each to a
-// different parent. A switch of level l is (s, r): s is the number of its subtree on level l, and r = 0 .. Rl
+// different parent. A switch of level l is (s, r): s is the number of its subtree on level l, and r, from 0
+// to Rl - 1, numbers the top switches of this subtree. Cable u leads from (s, r) to (s / M(l+1), r + Rl u).
+// fattree:4x4x4 is the 4-ary 3-tree of Petrini and Vanneschi (IPPS 1997).
 // - 1 numbers the top switches of this subtree. Cable u leads from (s, r) to (s / M(l+1), r + Rl u).
 // fattree:4x4x4 is the 4-ary 3-tree of Petrini and Vanneschi (IPPS 1997).
 //

@@ -28,8 +28,8 @@ enum CallTag : int { fault_tag = DirectRun::tag + 1, letter_tag };
 /// If a rank has made no call for this time, other ranks may have failed and stopped waiting, because a rank
 /// that fails waits time_to_end_s for its sends.
 constexpr double late_s = time_to_end_s / 4;
-/// The time for which such a late rank checks for errors. MPI takes in only a few messages per call, so one
-/// check is not enough. The time is at most 0.04 % of late_s. There is also a minimum number of checks,
+/// The time for which a rank that comes late checks for errors. MPI takes in only a few messages per call, so
+/// one check is not enough. The time is at most 0.04 % of late_s. There is also a minimum number of checks,
 /// because a check may take a time slice if ranks outnumber cores.
 constexpr double listen_s = late_s / 2500;
 constexpr int fewest_looks = 32;

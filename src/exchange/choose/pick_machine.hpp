@@ -14,11 +14,11 @@ namespace nuice::mpi {
 struct PickedMachine {
   Machine machine;
   std::string sentence;  // "The machine is shared-memory, shipped with nuice: ..."
-  /// Whether the program or the environment names it, and its worst_check is small enough for its predictions
-  /// to be used.
+  /// Whether the program or the environment names the machine, and its worst_check is small enough for its
+  /// predictions to be used.
   bool is_named = false;
-  /// Whether its predictions should not be used: no machine is named or calibrated, or its worst_check is too
-  /// large.
+  /// Whether the machine's predictions should not be used, because no machine is named or calibrated, or its
+  /// worst_check is too large.
   bool is_nominal = false;
   /// Whether all ranks share memory. False for a machine that the options name, unless it is nominal.
   bool is_one_host = false;

@@ -21,7 +21,7 @@ class HostGroup {
   std::size_t index_of(Rank rank) const;
   /// The rank of host `of` that exchanges with host `with`. All ranks of a host exchange with about equally
   /// many other hosts. If both hosts have equally many ranks, their two leaders have the same index, because
-  /// network cards may belong to ranks.
+  /// each rank may have a network card of its own.
   Rank leader(Rank of, Rank with) const;
   int leaders() const { return leaders_; }
   /// Whether the ranks of any host outnumber the cores that they may use.

@@ -40,8 +40,8 @@ class Drains {
 
  private:
   /// The maximum number of active drains. Each has an event. If there are more, the oldest drain is awaited.
-  /// With chunks of 256 KiB this number of drains takes 84 us on a bus of 50 GB/s. That is longer than a rank
-  /// with its own core leaves the drains unattended (looks_before_yield).
+  /// With chunks of 256 KiB this number of drains takes 84 us on a bus of 50 GB/s. A rank with its own core
+  /// looks after its drains more often than that (looks_before_yield).
   static constexpr std::int64_t num_events = 16;
   /// A message that has arrived, or the rest of a message. It is drained together with the next messages.
   struct Pending {

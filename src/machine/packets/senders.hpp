@@ -63,7 +63,8 @@ class Senders {
   void arrives(std::uint32_t transfer, double slot);
 
   bool is_done() const { return incomplete_ == 0; }
-  /// Returns the slot of the next event other than a packet's; nothing if there is none.
+  /// Returns the slot of the next event, apart from the sending of packets; nothing if there is no such
+  /// event.
   std::optional<double> next_event() const;
   /// Returns how many ranks have packets to send now.
   std::uint32_t num_ready() const { return num_ready_; }
