@@ -12,7 +12,8 @@
 
 namespace nuice::mpi {
 
-/// Lists for or from several ranks, which ascend. The list of ranks[p] is values[begin[p] .. begin[p + 1]).
+/// Lists for (or from) several ranks, by ascending rank. The list of ranks[p] is values[begin[p] .. begin[p +
+/// 1]).
 template <typename Value>
 struct ListsOf {
   std::vector<Rank> ranks;

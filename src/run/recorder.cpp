@@ -36,7 +36,8 @@ Site callers() {
   return site;
 }
 
-// MPI's own functions for this are objects in the program's MPI, so this library cannot be linked with them.
+// Says that MPI_Comm_dup does not copy the attribute. MPI has such functions, but they are objects in the
+// program's MPI, with which this library cannot be linked.
 int keep_to_itself(MPI_Comm, int, void*, void*, void*, int* is_copied) {
   *is_copied = 0;
   return MPI_SUCCESS;

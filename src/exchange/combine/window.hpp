@@ -18,14 +18,15 @@
 
 namespace nuice::mpi {
 
-/// The counters of a rank. The rank itself writes `posted` and `finished`. Ranks that bring it data increment
-/// `arrived`.
+/// The counters of a rank. The rank itself writes `posted` and `finished`. Ranks that bring data to it
+/// increment `arrived`.
 struct alignas(64) RankLine {
   std::atomic<Number> posted;  ///< The last exchange for which the rank has written its messages.
 
   /// The last exchange whose memory the rank neither reads nor sends any more.
   std::atomic<Number> finished;
-  /// The number of blocks, plus the number of ranks of this host, that bring it data. Fixed at bind time.
+  /// The number of blocks, plus the number of ranks of this host, that bring data to the rank. Fixed at bind
+  /// time.
   Number expected;
   /// How many blocks and ranks have brought their data, by half.
   alignas(64) std::array<std::atomic<Number>, 2> arrived;
