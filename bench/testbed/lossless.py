@@ -33,8 +33,8 @@ ETHERNET = "02:00:00:00:00:01"
 TAP_QUEUE = 100_000  # packets: enough that unread packets are never dropped
 READY_S = 20.0
 STATUS_S = 0.1  # how often nuice-fabric writes its counts
-MOST_BEHIND = 0.01  # the largest share of the time with moving packets in which the fabric may be behind;
-# above it a run is void
+# The largest share of the time with moving packets in which the fabric may be behind. Above it a run is void.
+MOST_BEHIND = 0.01
 CHOICES = {
     "flow": ("credits", "pfc"),
     "queueing": ("fifo", "voq"),

@@ -6,8 +6,6 @@
 // different parent. A switch of level l is (s, r): s is the number of its subtree on level l, and r, from 0
 // to Rl - 1, numbers the top switches of this subtree. Cable u leads from (s, r) to (s / M(l+1), r + Rl u).
 // fattree:4x4x4 is the 4-ary 3-tree of Petrini and Vanneschi (IPPS 1997).
-// - 1 numbers the top switches of this subtree. Cable u leads from (s, r) to (s / M(l+1), r + Rl u).
-// fattree:4x4x4 is the 4-ary 3-tree of Petrini and Vanneschi (IPPS 1997).
 //
 // Up-down routing, d-mod-k (Zahavi, CCIT 2010; Zahavi et al., 2010), leads up until the subtree contains dst,
 // over cable

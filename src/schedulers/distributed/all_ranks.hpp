@@ -15,7 +15,7 @@ struct RoundCount {
   std::uint64_t letters = 0;  ///< The sum over all ranks.
   std::uint32_t most_in = 0;
   std::uint32_t most_out = 0;
-  std::uint32_t most_both = 0;  ///< The maximum number that a rank sends and receives.
+  std::uint32_t most_both = 0;  ///< The maximum sum of sent and received letters of a rank.
 };
 
 class AllRanks final : public World {

@@ -28,8 +28,8 @@ namespace nuice::am {
 class HostRelay;
 
 struct CoalescerOptions {
-  std::size_t buffer_bytes = 4096;  ///< Buffer size per destination in use; at most max_message_bytes().
-  double max_age_us = 0;            ///< 0: no limit.
+  std::size_t buffer_bytes = 4096;  ///< Size of the buffer of each destination; at most max_message_bytes().
+  double max_age_us = 0;            ///< Maximum time that an item waits in a buffer; 0: no limit.
   /// With a relay, items for other hosts take two hops (host_relay.hpp), and all ranks of a host share
   /// buffer_bytes.
   const HostRelay* relay = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// DRS_N: distributed random scheduling that avoids node contention (004 s.4, fig. 5), and Generate_Recv (004
-// fig. 1). There is no table and no planning. Before a rank sends a message it asks the receiver, which
-// grants one message at a time.
+// DRS_N: distributed random scheduling that avoids node contention (004 s.4, figure 5), and Generate_Recv
+// (004, figure 1). There is no table and no planning. Before a rank sends a message it asks the receiver,
+// which grants one message at a time.
 //
 //   am::Endpoint ep(am::mpi::connect(MPI_COMM_WORLD));      // nuice/mpi/drs.hpp does these 3 lines
 //   drs::Exchanger exchanger(ep);                              // registers its handlers: before seal(), on every rank
@@ -41,20 +41,18 @@ enum class Lock {
 /// What happens to an inquiry that finds the receiver busy.
 enum class WhenBusy {
   refuse,  ///< The sender tries another destination, and this one again later, as in the paper.
-  list,    ///< The receiver lists the inquiry. When it is free, it grants the next inquiry of the list. So
-           ///< there is one inquiry per message. Not with Lock::rma.
+  list,    ///< The receiver lists the inquiry, and grants listed inquiries one after the other. So there is
+           ///< one inquiry per message. Not with Lock::rma.
 };
 
 /// The options of bind(); they must be equal on all ranks.
 struct Options {
   Lock lock = Lock::message;
   WhenBusy when_busy = WhenBusy::refuse;
-  /// Used only with WhenBusy::list. The next inquiry is granted when at most this number of bytes of the
-  /// previous messages is missing, so that the receiver does not idle for a round trip. 0: only one message
-  /// at a time.
+  /// With WhenBusy::list, the next inquiry is granted when at most this number of bytes of the previous
+  /// messages is missing, so that the receiver does not idle for a round trip; 0: only one message at a time.
   Bytes early_bytes = 0;
-  /// Used only with WhenBusy::refuse. The minimum time before a destination that refused is asked again. 0:
-  /// no delay.
+  /// With WhenBusy::refuse, the minimum time before a destination that refused is asked again; 0: no delay.
   double delay_us = 0;
   std::uint64_t seed = 0;  ///< Seed of the random order in which a rank tries its destinations.
 };
@@ -83,9 +81,9 @@ class Exchange {
   /// next.
   ~Exchange();
 
-  /// All ranks must call it. Does not wait for other ranks, and makes no progress. Until the exchange is
-  /// complete, do not change send buffers and do not touch receive buffers. The rank's message to itself is
-  /// copied here. Throws Error `state` if the exchange is already active or was freed.
+  /// Starts the exchange; all ranks must call it. Does not wait for other ranks, and makes no progress. Until
+  /// the exchange is complete, do not change send buffers and do not touch receive buffers. The rank's
+  /// message to itself is copied here. Throws Error `state` if the exchange is already active or was freed.
   void start();
   /// Makes progress. Returns whether this rank's part is complete. Granted messages are sent here; with
   /// Lock::message this waits until the receiver has polled for them. Throws Error `state` without a start()

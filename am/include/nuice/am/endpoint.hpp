@@ -88,7 +88,7 @@ struct Stats {
   std::uint64_t stalls = 0;         ///< Sends of the main program that had to wait for room.
   std::uint64_t most_deferred = 0;  ///< The most messages of handlers that were kept on this rank at a time,
                                     ///< because there was no room.
-  std::uint64_t interrupts = 0;     ///< Doorbells answered.
+  std::uint64_t interrupts = 0;     ///< Signals of senders that were answered.
 };
 
 /// The result of a call. It must not outlive its endpoint. It may be destroyed before the result arrives.

@@ -19,9 +19,9 @@ namespace nuice::am {
 
 struct LoopbackOptions {
   Rank num_ranks = 1;
-  /// false: one rank runs at a time. When a poll finds nothing, and sometimes after a send, the seed
-  /// determines which rank runs next. So the same seed gives the same run. true: the ranks are threads that
-  /// run at the same time.
+  /// Whether the ranks are threads that run at the same time. If not, one rank runs at a time: when a poll
+  /// finds nothing, and sometimes after a send, the seed determines which rank runs next. So the same seed
+  /// gives the same run.
   bool concurrent = false;
   std::uint64_t seed = 0;
   /// The number of consecutive ranks that share an imaginary host. quiesce() then counts inside and between

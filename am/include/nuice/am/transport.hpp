@@ -101,11 +101,11 @@ class Transport {
 
   /// Whether there are more runnable ranks than cores; waiting loops then yield the core at once.
   virtual bool oversubscribed() const { return false; }
-  /// Waiting loops call it when they have found nothing to do for a while.
+  /// Called by waiting loops when they have found nothing to do for a while.
   virtual void yield();
-  /// If ranks outnumber cores, it is called instead of yield(). Sleeps until a rank of this host sends to
-  /// this rank or wakes it, or the time is over. is_ready() returns whether there is another reason to wake.
-  /// Returns false if it cannot sleep.
+  /// Sleeps until a rank of this host sends to this rank or wakes it, or the time is over. Called instead of
+  /// yield() if ranks outnumber cores. is_ready() returns whether there is another reason to wake. Returns
+  /// false if it cannot sleep.
   virtual bool sleep(double /*seconds*/, const std::function<bool()>& /*is_ready*/) { return false; }
 
   /// Returns the size from which bulk transfer pays. With bulk transfer, a transport may be able to move data
@@ -140,11 +140,11 @@ class Transport {
   /// Whether the process that started this rank has ended, so that no launcher would end this rank.
   virtual bool is_orphan() const { return false; }
 
-  /// These functions deliver messages to a rank that computes. After arm_doorbell(signal), ranks that send to
-  /// this rank raise the signal in the calling thread. arm_doorbell() returns false if this transport cannot
-  /// do so. Call rearm_doorbell() after a signal, before the last check of the rings. poll_from_signal()
-  /// works like poll(), but delivers only messages that are safe inside a signal handler. If
-  /// Inbox::takes_in_signal() refuses a message, it waits for poll(), and so do the messages after it.
+  /// Makes ranks that send to this rank raise the signal in the calling thread, so that messages reach a rank
+  /// that computes. Returns false if this transport cannot do so. After a signal, call rearm_doorbell()
+  /// before the last check of the rings. poll_from_signal() works like poll(), but delivers only messages
+  /// that are safe inside a signal handler. If Inbox::takes_in_signal() refuses a message, it waits for
+  /// poll(), and so do the messages after it.
   virtual bool arm_doorbell(int /*signal*/) { return false; }
   virtual void rearm_doorbell() {}
   virtual void disarm_doorbell() {}
