@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rounds of distributed planning, for any world: all ranks in one process (all_ranks.hpp), or one rank
-// per process with MPI (exchange/plan/distributed/planners.cpp).
+// per process with MPI (exchange/plan/distributed/local_plan.cpp).
 #pragma once
 
 #include <cstdint>
