@@ -46,8 +46,8 @@ AmSide::AmSide(const am::mpi::Options& options, Blocks& blocks, int poll_every)
   pong_ = ep_.on<Word>("pong", [this](Context&, const Word&, Tail) { ++pongs_; });
   ping_ = ep_.on<Word>("ping", [this](Context& c, const Word& w, Tail tail) {
     ++received_;
-    c.reply(pong_, w, Tail(data_.data(), tail.size()));  // replies the tail without reading it, as the peers
-                                                         // do
+    c.reply(pong_, w, Tail(data_.data(), tail.size()));  // replies with the tail without reading it, as the
+                                                         // peers do
   });
   drop_ = ep_.on<Word>("drop", [this](Context&, const Word& w) {
     ++received_;
@@ -224,7 +224,7 @@ double AmSide::put_shift(std::size_t bytes, int times) {
         ep_.poll_until([&] { return port.complete(); });
         port.rearm();
       }
-      levels_->finish_level();  // no rank puts into a port before it is armed again
+      levels_->finish_level();  // no rank puts into a port before the port is armed again
     }
   });
   ports_.clear();
@@ -275,7 +275,7 @@ double AmSide::ping_computing(Progress progress, int times, double& work_per_s) 
   ep_.quiesce();
   const double begin_s = MPI_Wtime();
   if (ep_.rank() == 0) {
-    constexpr double pause_s = 100e-6;  // without a pause the other rank would do nothing but answer
+    constexpr double pause_s = 100e-6;  // without a pause the other rank would only answer, and not compute
     double total_s = 0;
     for (std::uint64_t i = 1; i <= as_count(times); ++i) {
       const double sent_s = MPI_Wtime();

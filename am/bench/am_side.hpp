@@ -2,9 +2,9 @@
 // The measured operations of NUICE's active messages: one endpoint per transport, with the handlers of all
 // patterns.
 //
-// The clock stops when the sender knows that the receiver's last handler has run, not at local completion.
-// Every function is collective. It returns the seconds per operation on the ranks that measure, 0 on other
-// ranks.
+// The clock stops when the sender knows that the receiver's last handler has run, not when its own sends are
+// complete. Every function is collective. On the ranks that measure it returns the seconds per operation, on
+// other ranks 0.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ enum class Progress { polling, interrupts, thread };
 
 class AmSide {
  public:
-  /// Collective. poll_every: F of 002 s.4.4. blocks must live as long as this object.
+  /// Collective. poll_every: the number F of 002 s.4.4. blocks must live as long as this object.
   AmSide(const am::mpi::Options& options, Blocks& blocks, int poll_every = 16);
 
   am::Endpoint& endpoint() { return ep_; }
@@ -38,25 +38,29 @@ class AmSide {
 
   double ping_pong(std::size_t bytes, int times);            ///< Round trip between ranks 0 and 1, by reply.
   double flood(std::size_t bytes, int messages);             ///< Rank 0 to 1.
-  double round_trip_flood(std::size_t bytes, int messages);  ///< As flood(), but each message is answered by
-                                                             ///< a reply.
+  double round_trip_flood(std::size_t bytes, int messages);  ///< Like flood(), but each message is answered
+                                                             ///< by a reply.
   double two_way_flood(std::size_t bytes, int messages);     ///< Between ranks 0 and 1; time per message of
                                                              ///< either.
-  /// 8-byte items; returns the time per item. in_one_piece: the handler gets all items of a buffer at once.
+  /// Sends 8-byte items and returns the time per item. in_one_piece: whether the handler gets all items of a
+  /// buffer together.
   double coalesced(std::size_t buffer_bytes, int items, bool two_way, bool in_one_piece);
-  /// Half a round trip of a block sent as 16-byte packets (002 fig. 14).
+  /// Returns half of a round trip of a block that is sent as 16-byte packets (002 fig. 14).
   double packets(std::size_t bytes, int times);
-  double put(std::size_t bytes, int times);           ///< Half a round trip of a block put into a port.
+  double put(std::size_t bytes, int times);           ///< Half of a round trip of a block that is put into a
+                                                      ///< port.
   double packet_shift(std::size_t bytes, int times);  ///< Two-directional circular shift (figs 16-18).
   double put_shift(std::size_t bytes, int times);
-  /// Ranks 0 .. senders-1 send a message of `bytes` to the last rank at the same time (004 table 2). Returns
-  /// the time of that rank, or of the slowest sender.
+  /// Ranks 0 .. senders-1 all send a message of `bytes` to the last rank (004 table 2). Returns the last
+  /// rank's time, or that of the slowest sender.
   double fan_in(std::size_t bytes, int senders, int times, bool time_senders);
-  double all_to_all(int messages);  ///< From every rank to every rank; time per message of a rank.
+  double all_to_all(int messages);  ///< Every rank sends to every rank; returns the time per message of a
+                                    ///< rank.
   double quiesce(int times);
   double level(int times);
   double empty_poll(int times);
-  /// Round trip to rank 1 while it computes. work_per_s: units of work that rank 1 completes per second.
+  /// Returns the time of a round trip to rank 1 while rank 1 computes. work_per_s: set to the units of work
+  /// that rank 1 completes per second.
   double ping_computing(Progress progress, int times, double& work_per_s);
 
  private:

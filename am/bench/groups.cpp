@@ -7,8 +7,7 @@
 namespace nuice::am_bench {
 namespace {
 
-/// Large enough to send a put of the smaller blocks in one message, and to hold the largest coalescing
-/// buffer.
+/// Large enough to send a put of a smaller block in one message, and to hold the largest coalescing buffer.
 constexpr std::size_t max_message_bytes = 32768;
 constexpr std::size_t largest_in_packets = 16384;
 
@@ -122,7 +121,7 @@ std::vector<Group> Workshop::shifts() {
   return groups;
 }
 
-// F: the number of sends between polls; or polls only when all are sent (M).
+// The number F of sends between polls; with M, a rank polls only when all messages are sent.
 std::vector<Group> Workshop::polling() {
   std::vector<Group> groups;
   for (const std::size_t bytes : sizes({256, 4096}, powers_of_two(16, 65536))) {
@@ -140,7 +139,7 @@ std::vector<Group> Workshop::polling() {
   return groups;
 }
 
-// Measures the cost for the sender (round trip) and for the computing rank (one unit of its work).
+// Measures the cost for the sender (a round trip) and for the computing rank (one unit of its work).
 std::vector<Group> Workshop::computing() {
   if (!am_.contains("shm")) return {};
   AmSide* const side = am_["shm"].get();
@@ -179,7 +178,7 @@ std::vector<Group> Workshop::fan_in() {
   return groups;
 }
 
-// Buffers of 8 KiB. The peer that exchanges in rounds uses bale's default length (1,024 items).
+// NUICE has buffers of 8 KiB. The peer that exchanges in rounds uses bale's default length (1,024 items).
 std::vector<Group> Workshop::tables(bool gathers) {
   constexpr std::size_t places = 1000;
   constexpr std::size_t buffer = 8192;

@@ -36,7 +36,8 @@ void set_interval(Row& row, const std::vector<double>& values) {
 Memory::Memory(std::size_t bytes)
     : size_((bytes + large_page - 1) / large_page * large_page),
       bytes_(static_cast<std::byte*>(::operator new(size_, std::align_val_t{large_page}))) {
-  // Without huge pages the physical pages decide how well a block fits the caches: 20 % at 1 MiB.
+  // Without huge pages, the physical pages decide how well a block fits into the caches. Times of 1 MiB then
+  // differ by 20 %.
   madvise(bytes_.get(), size_, MADV_HUGEPAGE);
   std::fill_n(bytes_.get(), size_, std::byte{0});
 }

@@ -14,7 +14,8 @@ namespace nuice::am_bench {
 /// A method to carry out the operation of a group.
 struct Method {
   std::string name;  ///< "am:shm", "mpi:ring", ...
-  /// Collective. Runs the operations once. Returns the seconds per operation, 0 on ranks that do not measure.
+  /// Collective. Runs the operations once. Returns the seconds per operation on ranks that measure, 0 on
+  /// others.
   std::function<double()> run;
 };
 
@@ -24,8 +25,8 @@ struct Group {
   std::size_t bytes = 0;  ///< Of one message, item or block.
   std::string detail;     ///< Other settings, such as "F=5"; may be empty.
   std::vector<Method> methods;
-  /// Whether each repetition runs the method once before the clock starts. Methods that share buffers would
-  /// otherwise find them in the cache.
+  /// Whether each repetition runs the method once before the clock starts. Otherwise a method that shares
+  /// buffers with the previous method would find them in the cache.
   bool warm_buffers = false;
 };
 
@@ -67,15 +68,16 @@ class Memory {
 
 constexpr std::size_t largest_block = std::size_t{1} << 20;
 
-/// The source and destination of all methods. They share one pair, because the physical pages of a pair
-/// decide how well a block fits the caches: with separate pairs a put of 1 MiB over MPI had 0.87 of
-/// MPI_Send's speed, with one pair 0.95.
+/// The source and destination that all methods share. The physical pages of a pair decide how well a block
+/// fits into the caches. When every method had a pair of its own, a put of 1 MiB over MPI had 0.87 of
+/// MPI_Send's speed; with a shared pair it has 0.95.
 struct Blocks {
   Memory out{4 * largest_block};
   Memory in{4 * largest_block};
 };
 
-/// Returns the seconds per operation, if work() does `operations` of them; 0 on ranks that do not count.
+/// Returns the seconds per operation if work() does `operations` of them. Returns 0 on ranks that do not
+/// measure.
 double time_work(bool counts, double operations, const std::function<void()>& work);
 
 }  // namespace nuice::am_bench

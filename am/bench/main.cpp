@@ -49,7 +49,8 @@ int main(int argc, char** argv) {
       "Start with 2 ranks or more: mpiexec -n 2 nuice-am-bench",
       "nuice-am-bench"};
   am_bench::add_options(app, options);
-  // MPI must be told before it sees the command line.
+  // The level of thread support must be known before MPI is initialised, and so before the options are
+  // parsed.
   const bool threads = std::find(argv, argv + argc, std::string_view("--threads")) != argv + argc;
   const auto body = [&] {
     if (mpi::world_size() < 2)

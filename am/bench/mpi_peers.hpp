@@ -28,16 +28,18 @@ class MpiPeers {
   MpiPeers& operator=(const MpiPeers&) = delete;
   ~MpiPeers();
 
-  // All are collective and return the seconds per operation, as AmSide's functions do.
+  // All functions are collective and return the seconds per operation, like AmSide's functions.
   double ping_pong(Style style, std::size_t bytes, int times);
   double flood(Style style, std::size_t bytes, int messages);
   double two_way_flood(std::size_t bytes, int messages);     ///< ring
   double round_trip_flood(std::size_t bytes, int messages);  ///< ring
-  /// Half a round trip of a block by MPI_Ssend ("synchronous" in 002), by MPI_Isend from a copy
-  /// ("asynchronous", buffering), by MPI_Send, or by MPI_Put with a flush and an empty message.
+  /// Returns half of a round trip of a block. The block is sent by MPI_Ssend ("synchronous" in 002), by
+  /// MPI_Isend from a copy ("asynchronous", buffering), by MPI_Send, or by MPI_Put with a flush and an empty
+  /// message.
   enum class Block { synchronous, asynchronous, send, put };
   double block(Block kind, std::size_t bytes, int times);
-  /// Two-directional circular shift: two MPI_Sendrecv, or all sends and receives at once and MPI_Waitall.
+  /// A circular shift in both directions: two calls of MPI_Sendrecv, or all sends and receives followed by
+  /// MPI_Waitall.
   double shift(bool synchronous, std::size_t bytes, int times);
   double fan_in(std::size_t bytes, int senders, int times, bool time_senders);
 

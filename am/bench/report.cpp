@@ -9,7 +9,7 @@
 namespace nuice::am_bench {
 namespace {
 
-/// Returns the fastest method that is not NUICE's; null if there is none.
+/// Returns the fastest method of other libraries; null if there is none.
 const Row* best_peer(const std::vector<Row>& rows) {
   const Row* best = nullptr;
   for (const Row& row : rows)

@@ -5,9 +5,9 @@
 // * histogram: every rank adds 1 to random places of a table that is distributed over all ranks.
 // * index-gather: every rank reads such places.
 //
-// A place is an offset of 4 bytes at its rank; a value has 4 bytes. There are two peers. One exchanges all
-// updates at once: it counts them, exchanges the counts by MPI_Alltoall and the data by MPI_Alltoallv. In
-// index-gather another MPI_Alltoallv returns the answers in the same order. The other peer works in rounds
+// A place is an offset of 4 bytes at its rank; a value has 4 bytes. There are two peers. One peer exchanges
+// all updates at once. It counts them, exchanges the counts by MPI_Alltoall, and the data by MPI_Alltoallv.
+// In index-gather another MPI_Alltoallv returns the answers in the same order. The other peer works in rounds
 // like bale's exstack: ranks fill buffers until one is full, then all ranks exchange them.
 #pragma once
 
@@ -34,7 +34,7 @@ struct TableCase {
 
   /// places: entries per rank; updates: updates per rank.
   TableCase(std::size_t places, std::size_t updates);
-  /// Returns the initial value of an entry, which every rank can compute; for index-gather.
+  /// Returns the initial value of an entry for index-gather. Every rank can compute it.
   static std::uint32_t value_at(Rank rank, std::uint32_t offset) {
     return static_cast<std::uint32_t>(rank) * 2654435761U + offset * 40503U;
   }
@@ -43,11 +43,11 @@ struct TableCase {
 /// The cases with active messages.
 class AmTables {
  public:
-  /// Collective. buffer_bytes: per rank. With two_hops, items take two hops through a rank of the other host
-  /// (am::HostRelay), and buffer_bytes is per host.
+  /// Collective. buffer_bytes: the size of the buffers for one rank. With two_hops, items take two hops
+  /// through a rank of the other host (am::HostRelay), and buffer_bytes is for one host.
   AmTables(const am::mpi::Options& options, std::size_t buffer_bytes, bool two_hops);
-  // Both are collective and return the seconds per update of a rank. They throw Error mismatch if the result
-  // is wrong.
+  // Both functions are collective and return the seconds per update of a rank. They throw Error `mismatch` if
+  // the result is wrong.
   double histogram(TableCase& data);
   double index_gather(TableCase& data);
 

@@ -13,7 +13,7 @@ namespace nuice::am_bench {
 class UcxPeer {
  public:
   virtual ~UcxPeer() = default;
-  // All are collective and return the seconds per operation, as AmSide's functions do.
+  // All functions are collective and return the seconds per operation, like AmSide's functions.
   virtual double ping_pong(std::size_t bytes, int times) = 0;
   virtual double flood(std::size_t bytes, int messages) = 0;
   virtual double block(std::size_t bytes, int times) = 0;

@@ -61,7 +61,7 @@ Blocks blocks_with(int ranks, int each, const std::function<bool(int)>& has) {
   return blocks;
 }
 
-/// Calls act(rank) for ranks 1 .. ranks - 1, each in the next free thread.
+/// Calls act(rank) for ranks 1 .. ranks - 1. Each call is made by the next free thread.
 template <typename Act>
 std::vector<std::thread> each_in_threads(int threads, int ranks, std::atomic<int>& next, const Act& act) {
   next = 1;
@@ -86,8 +86,8 @@ int run(int argc, char** argv) {
   int ranks = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  // On a test network all hosts share a few cores, and ranks that wait for messages would take them from the
-  // packing threads. Real hosts have their own cores.
+  // On a test network all hosts share a few cores, and ranks that wait for messages would take these from the
+  // packing threads. Real hosts have cores of their own.
   if (rank > 0) setpriority(PRIO_PROCESS, 0, 19);
   Blocks out = blocks_with(ranks, each, [&](int to) { return rank == 0 && to > 0; });
   Blocks in = blocks_with(ranks, each, [&](int from) { return rank > 0 && from == 0; });

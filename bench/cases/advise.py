@@ -32,7 +32,7 @@ from kit.on_mpi import everything_on_mpi
 from kit.patterns import airfoil, laplacian
 
 MODES = {"as shipped": None, "rule only": "rule"}
-MAX_MESSAGES = 1500  # beyond this simulating every candidate takes too long for a bench
+MAX_MESSAGES = 1500  # with more messages, simulating every candidate takes too long for a bench
 
 
 def ranks_of(random: np.random.Generator, most: int) -> int:
@@ -81,8 +81,8 @@ def airfoil_matrix(random: np.random.Generator, most: int, seed: int) -> nuice.C
 
 
 def cg_matrix(random: np.random.Generator, most: int, seed: int) -> nuice.CommMatrix:
-    """Returns the exchange of the vector entries that a product needs, with rows in equal blocks: a grid of
-    7 or 27 points, or one with some unknowns renumbered at random."""
+    """Returns the exchange of those vector entries that a product needs. Ranks have rows in equal blocks. The
+    matrix is a grid of 7 or 27 points, or one with some unknowns renumbered at random."""
     n = ranks_of(random, most)
     side = int(random.integers(8, 15))
     index = np.arange(side**3).reshape(side, side, side)

@@ -7,9 +7,9 @@ cost is the mean. A pair of candidates that differ by more than 2 % counts as ri
 them in the same way.
 
 There are two sets of kinds of matrices. `usual` (seeds below 1000 are for tuning): regular, dense, skewed,
-halo of a grid. `other`, with which nothing was ever tuned: a halo in three dimensions, degrees by a power
-law, several permutations at once, bisection (partners in the other half), hot spots, an unstructured mesh.
-`gain` is the time of sending all at once over that of the best. Everything is a simulation.
+halo of a grid. `other` was never used for tuning: a halo in three dimensions, degrees by a power law, several
+permutations at once, bisection (partners in the other half), hot spots, an unstructured mesh. `gain` is the
+time of sending all at once divided by the best time. All figures are simulated.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from kit.patterns import airfoil
 MACHINES = ("ib-hdr-fattree", "ib-ndr-fattree", "roce-pfc", "slingshot-dragonfly")
 MODES = {"as shipped": None, "rule only": "rule"}
 TIE = 0.02
-MOST_BYTES = 3e8  # beyond this simulating every candidate takes too long for a bench
+MOST_BYTES = 3e8  # with more bytes, simulating every candidate takes too long for a bench
 
 
 Random = np.random.Generator
@@ -213,7 +213,7 @@ def judge(matrix: nuice.CommMatrix, machine: nuice.Machine, truth: dict[str, flo
 
 
 def rows(options) -> Iterator[dict]:
-    """Yields a row for each machine and mode: first for all matrices, then for each kind."""
+    """Yields a row for each machine and mode: first for all matrices, then for each kind of matrix."""
     seeds = range(options.first_seed, options.first_seed + options.matrices)
     for machine in map(nuice.find_machine, options.machines):
         judged = []
@@ -245,8 +245,8 @@ def summary(judged: list[dict], mode: str) -> dict:
 
 
 def below_the_bars(rows: list[dict], options) -> str:
-    """Returns an error unless 90 % of pairs are in order and choices cost at most 1.05. Not tested for a
-    handful of matrices."""
+    """Returns an error unless 90 % of the pairs are in the right order and choices cost at most 1.05 times
+    the best. A handful of matrices is not tested."""
     shipped = [r for r in rows if r["mode"] == "as shipped" and r["kind"] == "all" and r["matrices"] >= 50]
     failed = [r["machine"] for r in shipped if r["pairs_right"] < 0.9 or r["ratio"] > 1.05]
     return f"below the bars (90 % of pairs, choice 1.05): {', '.join(failed)}" if failed else ""

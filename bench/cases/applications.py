@@ -12,9 +12,9 @@ machines. Totals of a run are first scaled to one exchange, so that the busiest 
 is that of `nuice advise`, which may decide for --budget seconds; `auto` is that of a plan, which may decide
 for half the time of its exchanges. Deciding is not counted.
 
---split: messages of at most BYTES form one exchange, and the others an exchange after it. Each is carried
-out by the adviser's choice. The time is given over the best time of the undivided exchange; planning is not
-counted.
+--split: messages of at most BYTES form one exchange, and the others an exchange after it. The adviser chooses
+a method for each of the two. Their time is divided by the best time of the undivided exchange; planning is
+not counted.
 """
 
 import time

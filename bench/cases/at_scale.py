@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Planning by ranks none of which knows the matrix, compared with planning with a gather, on this machine.
+"""Planning in which no rank knows the matrix, compared with planning with a gather, on this machine.
 
 The same matrix is planned alternately with planning=distributed, which gathers matrices as small as these;
 in pairs (distributed.gather=0); and with planning=everywhere. All give the same plan (distributed_coloring).

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Planned broadcasts compared with MPI_Bcast in the same run: to all ranks, and to every second one.
 
-Methods interleaved, every byte verified, for several message sizes. Medians over the runs of each method's
-median, and its ratio to MPI_Bcast, which for a group runs on a communicator of its members.
+Methods are interleaved, every byte is verified, and there are several message sizes. Figures are medians over
+the runs of each method's median, and its ratio to MPI_Bcast. For a group, MPI_Bcast runs on a communicator of
+the group's members.
 """
 
 from kit import Case, Table, here, rows_by_method

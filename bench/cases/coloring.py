@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How fast, and in how much memory, exactly max-degree phases are found: compared with cgm and a public peer.
+"""How fast, and in how much memory, the minimum number of phases is found, compared with cgm and a peer.
 
 The peer is rustworkx's graph_bipartite_edge_color (Rust; N. Alon, Information Processing Letters 85, 2003),
 which receives a finished graph; NUICE's time includes writing the schedule. Memory is the growth of the
@@ -103,8 +103,8 @@ def measure(ranks, degree, runs):
 
 
 def rows(options):
-    """Yields rows of coloring first; then peak bytes of every scheduler, also for unequal sizes, which some
-    schedulers split."""
+    """Yields the rows of `coloring`, and then the peak bytes of every scheduler. The latter also with unequal
+    sizes, for which some schedulers split messages."""
     for ranks, degree in (*SMALL, *(() if options.quick else LARGE), *([HUGE] if options.huge else ())):
         yield measure(ranks, degree, options.runs)
     for sizes, units in (("equal", 1), ("unequal", 32)):

@@ -15,7 +15,7 @@ from kit import Case, Table, here, middle, place, rows_by_method
 from kit.patterns import airfoil, uniform
 
 METHODS = ["alltoallv", "isend", "ac", "rs_n", "drs_n", "drs_n:rma", "drs_n:list", "drs_n:early"]
-# With contention a plan is the peer. Between hosts the only transport is MPI.
+# With contention, a plan is the peer. Between hosts there is no other transport than MPI.
 TESTBED_METHODS = ["alltoallv", "ac", "rs_n", "coloring:async"]
 TESTBED_METHODS += ["drs_n:refuse:mpi", "drs_n:rma", "drs_n:list:mpi", "drs_n:early:mpi"]
 LISTS = [(4, 1), (4, 3), (8, 1), (8, 4), (8, 7), (16, 1), (16, 4), (16, 8), (16, 15)]  # n and d
@@ -81,7 +81,7 @@ def rows(options):
 
 
 def gathering(rows):
-    """Returns the time of gathering the matrix over that of counting with active messages, by n and d."""
+    """Returns the time of gathering the matrix divided by that of counting by active messages, by n and d."""
     seconds = {(r["n"], r["d"], r["way"]): r["seconds"] for r in rows if r["part"] == "lists"}
     cases = [(n, d) for n, d, way in seconds if way == "gather"]
     if cases:

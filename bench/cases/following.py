@@ -2,9 +2,9 @@
 """A plan that follows its matrix (Plan.follow()) compared with plans made again, in pairs and with a gather.
 
 Every rank has equally many messages. In every round a share of them gets other partners, two by two. Each
-round times all three methods on this machine; the slowest rank counts. Figures are medians over the rounds,
-and of the ratios within a round. Ranks share the cores, so a round of control messages costs the time until
-all processes are scheduled.
+round times all three methods on this machine, and takes the time of the slowest rank. Figures are medians
+over the rounds, and medians of the ratios within a round. Ranks share the cores, so a round of control
+messages costs the time until all processes are scheduled.
 """
 
 import sys

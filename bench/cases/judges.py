@@ -107,8 +107,8 @@ def matrices():
 
 
 def measure(where, matrix, methods, options):
-    """Returns the seconds of each method, emulated, packet by packet and fluid; and the bound of the busiest
-    port."""
+    """Returns the seconds of each method on the emulated fabric and in both simulators (packet by packet,
+    fluid), and the bound of the busiest port."""
     topology = nuice.make_topology(where.settings["topology"])
     machine = nuice.parse_machine(MACHINE.format(topology=where.settings["topology"]), "emulated")
     rows = [nuice.find_scheduler(m.split(":")[0]) for m in methods]

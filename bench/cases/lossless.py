@@ -44,7 +44,7 @@ KINDS = {
     "a queue for each output": ("--queueing", "voq"),
     "store and forward": ("--switching", "store"),
 }
-VICTIM = (6, 12)  # of the hot host's cable upwards, but of no port of the others
+VICTIM = (6, 12)  # flows over the hot host's upward cable that share no port with the other flows
 
 
 def planned(matrix, methods, topology):
@@ -53,8 +53,8 @@ def planned(matrix, methods, topology):
 
 
 def emulator(options):
-    """Measures the emulator. Acknowledgements go to hosts to which data go, so that no two flows need the
-    same port."""
+    """Measures the emulator. Acknowledgements go only to hosts that also get data, so that no two flows need
+    the same port."""
     with network("--preset", "lossless", "--rate", options.rate, name="lossless") as where:
         pairs = [(rank, rank ^ 1, 500 * DATA) for rank in range(where.ranks)]
         matrix = nuice.CommMatrix.from_messages(where.ranks, pairs)
@@ -141,7 +141,7 @@ def fabric(options, tree, *words):
 
 
 def paths(options):
-    """Measures paths. faster: relative to the fastest method that sends all messages at once."""
+    """Measures paths. faster: speed relative to the fastest method that sends all messages at once."""
     for tree, name in TREES.items():
         for sizes, (unit, units) in SIZES.items():
             matrix = uniform(16, 8, unit // (8 if options.quick else 1), units)

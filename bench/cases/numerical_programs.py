@@ -27,9 +27,9 @@ WHOLE = ("solve_seconds", "seconds", "transform_seconds_median")
 
 
 def on_testbed(options, folder):
-    """Yields (name, program, its arguments) for a network of 20 Mbit/s: few iterations, which take
-    milliseconds each, and no convergence. The halos of plane problems are tiny; those of a block of vectors
-    are not."""
+    """Yields (name, program, its arguments) for a network of 20 Mbit/s. There are few iterations, because
+    each takes milliseconds, and they need not converge. Halos of plane problems are tiny, but those of a
+    block of vectors are not."""
     common = ["--scheduler", options.scheduler, "--executor", options.executor]
     solver = ["--no-sequential", "--rtol", "1e-2", *common]
     yield "CG, Poisson 256 x 256", "nuice-cg", ["--poisson", "256", *solver]

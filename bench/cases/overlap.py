@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What working on each message as it lands gains on a network (003 s.6): `overlap` on the test network.
 
-Builds examples/first_exchange against the NUICE of .venv and runs its `overlap`, with work per message of a
-part of, all of and twice the time that the port needs for the message. It prints the times of exchange and
-work separately (interleaved), and together.
+Builds examples/first_exchange against the NUICE of .venv and runs its `overlap`. The work per message takes a
+part of the time that the port needs for the message, all of it, or twice that time. It prints the times of
+exchange and work separately (interleaved) and together.
 """
 
 import sys

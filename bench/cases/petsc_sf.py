@@ -83,7 +83,7 @@ def view_of(printed):
 
 def compared(name, where, by_type, key):
     """Returns one figure: medians by type, the factor by which nuice is faster than the others, and nuice's
-    time over basic's in the same round (median of the ratios)."""
+    time divided by basic's in the same round (median of the ratios)."""
     ours = by_type["nuice"][key]
     kind = where.name if where.settings else "none"
     figure = {"case": name, "network": kind, "ranks": where.ranks, "what": key.partition("_")[0]}
@@ -112,7 +112,7 @@ def exchanges(options, where, program, folder):
 
 
 def solves(options, where, program):
-    """Solves with this number of points per direction and of right-hand sides."""
+    """Solves a problem with this number of points per direction and this number of right-hand sides."""
     sizes = [(8, 2)] if options.quick else [(32, 16), (48, 16)]
     for (points, sides), each in product(sizes, settings(options)):
         name = f"CG, {points}^3 points, {sides} right-hand sides"
@@ -151,8 +151,8 @@ def pays(row):
 
 
 def parts(row):
-    """Adds the factor by which it would be faster if exchanges took no time and reductions their present
-    time."""
+    """Adds the factor by which the solution would be faster if exchanges took no time and reductions took as
+    long as now."""
     if "over_basic_without_exchanges" not in row:
         return ""
     shares = f"{row['basic_exchanges_share']:.0%}, {row['basic_reductions_share']:.0%}"

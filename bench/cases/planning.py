@@ -52,7 +52,7 @@ def rows(options):
     if names == ["all"]:
         names = [row.name for row in nuice.schedulers()]
     for num_ranks, degree in [(n, d) for n in options.ranks for d in degrees_for(n)]:
-        # Large cases need few samples: in 003 all were within 10 % of the mean.
+        # Large cases need few samples, because in 003 all samples were within 10 % of the mean.
         few = max(1, min(options.samples, 200_000 // (num_ranks * degree)))
         for figure in measure(num_ranks, degree, few, names):
             name = figure["scheduler"]

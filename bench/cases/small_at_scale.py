@@ -66,8 +66,8 @@ def radices(length):
 def leg(length, size, pieces, far_of, radix, at_once):
     """Returns the rounds of a leg of forwarding, with `pieces` messages of `size` for each distance.
 
-    far_of(shift) of a rank's transfers cross its host's port. A transfer of several messages is packed and
-    unpacked.
+    far_of(shift) says how many of a rank's transfers leave through its host's port. A transfer of several
+    messages is packed and unpacked.
     """
     for shifts in digits(length, radix):
         rounds = [shifts] if at_once else [[shift] for shift in shifts]
@@ -94,7 +94,7 @@ def on_hosts(hosts, per_host, size, inside, between):
 
 
 def methods(hosts, per_host, size):
-    """Yields (name, whose, lists of rounds, of which the best counts)."""
+    """Yields (name, whose method it is, lists of rounds). The best of the lists counts."""
     ranks = hosts * per_host
     yield "direct", "ours", [[Round(ranks - 1, size, ranks - per_host)]]
     led = (hosts - 1) / per_host
@@ -127,8 +127,9 @@ def modelled(machine, rounds, per_host, headers, two_phase=False):
         latency += machine.handshake_s * part.forced_apart if part.size > machine.eager_limit else 0
         rank = part.transfers * wire(machine, part.size, headers)
         port = max(rank, per_host * part.far * wire(machine, part.size, headers)) * machine.byte_s
-        # A transfer leaves when it is packed, while the next one is packed. The processor or the port limits.
-        # In addition, the first transfer is packed before, and the last one is unpacked afterwards.
+        # A transfer leaves when it is packed, while the next transfer is packed. The time is that of the
+        # processor or of the port, whichever takes longer. In addition, the first transfer is packed before,
+        # and the last one is unpacked afterwards.
         copies = part.copied * COPY_BYTE_S
         if part.copies_first:
             total += copies

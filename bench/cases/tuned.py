@@ -54,12 +54,12 @@ from nuice.cli.bench import find_program
 
 PACKET = 1514  # bytes on the wire
 OURS = "coloring:async"
-LEARNING = 14  # exchanges in which auto chooses its method, and windows are set
+LEARNING = 14  # the exchanges in which auto chooses its method and windows are set
 RESULTS = ROOT / "docs" / "explanation" / "results"
 
 
 def heavy_tail(n):
-    """8 partners; each message 2 KiB times a power of two up to 256 KiB, small as often as large ones."""
+    """8 partners. A message is 2 KiB times a power of two, up to 256 KiB; all sizes are equally frequent."""
     sources, targets, _ = map(np.asarray, uniform(n, 8, 1).entries())
     sizes = 2048 << np.random.default_rng(1).integers(0, 8, len(sources))
     messages = zip(sources.tolist(), targets.tolist(), sizes.tolist(), strict=True)
@@ -95,7 +95,7 @@ PATTERNS = {
 
 
 def port_pressure(matrix, where: Place) -> float:
-    """Returns connections into the busiest port x 2 packets, over the queue of its ports."""
+    """Returns the connections into the busiest port x 2 packets, divided by the queue of its ports."""
     per_host, ports = where.settings["ranks_per_host"], where.settings["ports_per_host"]
     src, dst, _ = map(np.asarray, matrix.entries())
     away = src // per_host != dst // per_host
@@ -151,8 +151,8 @@ class Job:
         return [each for each in found if not unknown & {*asked} & {*each.environment}]
 
     def cell(self, pattern: str, each: Setting, methods: list[str], reps: int) -> dict:
-        """Measures a cell. If it is measured well, each exchange follows an untimed one by the same method,
-        because TCP remembers losses."""
+        """Measures a cell. Each timed exchange follows an untimed one by the same method, because TCP
+        remembers losses."""
         matrix = PATTERNS[pattern](self.where.ranks)
         more = [*self.further]
         more += ["--settle", 1] if reps >= self.options.reps else []

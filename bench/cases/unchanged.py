@@ -195,8 +195,9 @@ def chosen(options, folder: Path) -> dict[str, Program]:
 def start(
     where: Place, program: Program, words: list, windows: bool, record: Path | None, of_mpi: Mapping[str, str]
 ) -> dict:
-    """Returns the seconds by the program or the clock, and the results that it printed. windows: with `nuice
-    run`. record: a folder for the recording, which is emptied. of_mpi: settings as environment variables."""
+    """Returns two things: the seconds, as the program printed them or by the clock, and the results that it
+    printed. windows: whether to use `nuice run`. record: a folder for the recording, which is emptied.
+    of_mpi: settings as environment variables."""
     settings = ["OMP_NUM_THREADS=1", "SCOTCH_PTHREAD_NUMBER=1"]
     settings += [f"{name}={value}" for name, value in ((SETTINGS if windows else {}) | dict(of_mpi)).items()]
     preloads = [find_library(name) for name, used in ((WINDOWS, windows), (RECORDER, record)) if used]
@@ -226,7 +227,7 @@ def start(
 
 
 def inside(record: Path) -> float:
-    """Returns a rank's mean seconds in its all-to-alls and neighbourhoods: beginning, starting and
+    """Returns a rank's mean seconds in its all-to-alls and neighbourhood collectives, including starting and
     waiting."""
     recording = load(record)
     calls = [each for each in recording.exchanges if "all" in each.call]

@@ -98,7 +98,7 @@ def changes(options):
             set_rate(each)
             best[each] = exchange(where, "d8", 9, options)[MEDIAN]
         set_rate(usual)
-        # While exchanges occupy the machine, it may take seconds until a port has its new rate.
+        # Exchanges occupy the machine, so it may take seconds until a port has its new rate.
         reps = round(3 * options.seconds / best[usual] + options.seconds / best[slow])
         began = threading.Thread(
             target=switch, args=(options.seconds, lambda: set_rate(slow), lambda: set_rate(usual))
@@ -117,7 +117,7 @@ def switch(seconds, slower, faster):
 
 
 def after_changes(times, best, usual, slow):
-    """Returns the times after changes; the exchange during which a change occurs is left out."""
+    """Returns the times after changes. The exchange during which a change occurs is left out."""
     limit = (best[usual] * best[slow]) ** 0.5
     first = first_of_run(times, lambda s: s > limit, 0)
     again = first_of_run(times, lambda s: s <= limit, first + 1)

@@ -40,7 +40,7 @@ class CannotRun(Exception):
 
 
 class Failed(Exception):
-    """A program ended with an error, or a result is wrong."""
+    """A program ended with an error, or its result is wrong."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,12 @@ class Case:
     means.
 
     rows: returns from the options one row of figures after the other; names end in _s for seconds and in
-    _bytes for bytes. options: by name, the default of one of OPTIONS, or (default, help, allowed values,
-    type of the words of an empty list). A list is given as A,B or A B, and False is a flag. quick: the
-    defaults with --quick, in addition to options.quick itself. needs: keys of NEEDS in needs.py. minutes:
-    the approximate time on two cores. notes: lines under the tables. wrong: the error in the rows, if any;
-    it causes exit code 1. resumes: rows that are already in the file of --json are options.done, and are
-    shown with the new rows.
+    _bytes for bytes. options: by name, the default of one of OPTIONS, or (default, help, allowed values, type
+    of the words of an empty list). A list is given as A,B or A B, and False is a flag. quick: the defaults
+    with --quick; options.quick itself is set too. needs: keys of NEEDS in needs.py. minutes: the approximate
+    time on two cores. notes: lines under the tables. wrong: the error in the rows, if any; it causes exit
+    code 1. resumes: rows that are already in the file of --json are options.done, and are shown with the new
+    rows.
     """
 
     rows: Callable[[argparse.Namespace], Iterable[Row]]

@@ -98,7 +98,7 @@ void add_common(App& app, CommonOptions& options);
 /// between 1 and `most`.
 std::pair<std::int64_t, std::int64_t> parse_size(const std::string& text, std::int64_t most);
 
-/// Throws Error, which lists the known names except "auto", if the name is unknown.
+/// Throws Error if the name is unknown. The error lists the known names except "auto".
 void require_scheduler(const std::string& name);
 void require_executor(const std::string& name);
 
@@ -115,9 +115,9 @@ struct Reply {
   std::string out;
   std::string err;
 };
-/// Runs the step, which parses the command line and may throw CLI11's errors, Error (bad_input) and Failure.
-/// Returns nothing if it throws none of these. With --json in argv an error is printed as an object, even if
-/// the command line cannot be parsed.
+/// Runs the step. The step parses the command line and may throw CLI11's errors, Error (bad input) and
+/// Failure. Returns nothing if the step throws none of these. If --json is in argv, an error is printed as an
+/// object, even if the command line cannot be parsed.
 std::optional<Reply> reply_to(int argc, const char* const* argv, const App& app,
                               const std::function<void()>& step);
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 
 class Need(NamedTuple):
-    """text: for people. programs: executables that must be next to this Python or on PATH. modules: Python
-    modules."""
+    """text: the requirement in words. programs: executables that must be next to this Python or on PATH.
+    modules: Python modules."""
 
     text: str
     get: str = ""
@@ -29,7 +29,7 @@ class Need(NamedTuple):
         return f"no {', '.join(absent)}: {self.get}" if absent else ""
 
 
-# A case itself looks for a test network or another build, because many cases can do without.
+# A case itself checks whether there is a test network or another build, because many cases need neither.
 NEEDS = {
     "build": Need("another build of nuice-bench"),
     "caminos": Need("CAMINOS", "cargo install caminos --locked", ["caminos"]),

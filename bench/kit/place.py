@@ -23,7 +23,7 @@ from .stats import by_method
 
 MBIT = 125_000  # bytes per second
 KIB = 1024
-# A network with its own name, in addition to other users' networks.
+# The bench's network has a name of its own, so that it can be up next to other users' networks.
 os.environ.setdefault("NUICE_TESTBED", f"bench{os.getpid()}")
 TESTBED = [sys.executable, str(ROOT / "bench" / "testbed" / "nuice_testbed.py")]
 

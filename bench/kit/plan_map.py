@@ -14,8 +14,8 @@ MARKS = "osD^vP*X<>"
 
 
 def draw_map(peers: Iterable[Mapping], path: Path) -> None:
-    """Draws the map. x: port pressure; y: speed relative to MPI tuned for each case; hollow: relative to MPI
-    as installed."""
+    """Draws the map. x is the port pressure, y the speed. Filled marks are relative to MPI tuned for each
+    case, hollow marks to MPI as installed."""
     by_network: dict[str, list[Mapping]] = {}
     for row in peers:
         by_network.setdefault(row["network"], []).append(row)

@@ -51,8 +51,8 @@ inline void note(const std::string& text) { write(stderr, text); }
 /// written. SIGPIPE is ignored.
 inline int run(int argc, char** argv, App& app, const std::function<int()>& body,
                int threads = MPI_THREAD_SINGLE) {
-  // At its end Open MPI 5.0 writes to the sockets of other hosts (mca_btl_tcp_endpoint_close), which may be
-  // closed already.
+  // At its end, Open MPI 5.0 writes to the sockets of other hosts (mca_btl_tcp_endpoint_close), which may
+  // already be closed.
   std::signal(SIGPIPE, SIG_IGN);
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, threads, &provided);
@@ -80,7 +80,7 @@ inline int run(int argc, char** argv, App& app, const std::function<int()>& body
   return exit_code;
 }
 
-/// Runs the step, and ends all ranks if it throws: its errors may differ between ranks.
+/// Runs the step. If the step throws, ends all ranks, because its errors may differ between ranks.
 inline void or_abort(const std::function<void()>& step) {
   try {
     step();

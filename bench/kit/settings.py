@@ -19,7 +19,8 @@ from typing import NamedTuple
 from .case import Failed
 
 UNITS = {"": 1, "k": 1024, "m": 1024**2}
-# By MPI, the variables of each knob, and the factor of its value for each variable.
+# For each MPI, the variables that each knob sets. The number is the factor from the knob's value to that of
+# the variable.
 KNOBS: dict[str, dict[str, dict[str, int]]] = {
     "openmpi": {
         "rcvbuf": {"OMPI_MCA_btl_tcp_rcvbuf": 1},
@@ -91,7 +92,8 @@ def setting(word: str, mpi: str) -> Setting:
 
 
 def usual_settings(mpi: str) -> list[str]:
-    """Returns a sweep: all buffers with the usual and a large eager limit, and small send buffers once."""
+    """Returns a sweep of settings: all buffer sizes, each with the usual and with a large eager limit, and
+    small send buffers once."""
     few = ["2560", "4k", "8k", "32k"] if "rcvbuf" in KNOBS[mpi] else []
     buffers = BUFFERS if mpi == "openmpi" else few
     plain = ["installed", *(f"rcvbuf={size}" for size in buffers)]

@@ -41,8 +41,8 @@ def medians_of(found: Mapping[str, list[Mapping]]) -> dict[str, list[float]]:
 
 
 def in_turns(rounds: int, *ways: Callable[[], Any]) -> list[list[Any]]:
-    """Calls all functions in each round, and returns the results of each function; every other round begins
-    with the last function."""
+    """Calls all functions in each round, and returns the results of each function. Every other round calls
+    them in reverse order."""
     found: list[list[Any]] = [[] for _ in ways]
     for turn in range(rounds):
         order = range(len(ways)) if turn % 2 == 0 else reversed(range(len(ways)))

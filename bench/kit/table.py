@@ -55,9 +55,9 @@ class Table:
     """title: a format string of `o`, the options, and `row`, the first row. columns: columns, or strings
     that describe them.
 
-    where: selects the rows to show, by a function or by a key that they have. group: a column's title; of
-    equal consecutive values only the first is shown, and a line separates groups. each: a key; each of its
-    values gets a table. across: a key whose values become columns; `cell` formats their cells.
+    where: a function or a key that selects the rows to show. group: a column's title. Of equal consecutive
+    values in it only the first is shown, and a line separates groups. each: a key; each of its values gets a
+    table. across: a key whose values become columns; `cell` formats their cells.
     """
 
     def __init__(

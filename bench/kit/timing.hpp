@@ -30,7 +30,8 @@ struct Timed {
 
 inline constexpr double never = std::numeric_limits<double>::infinity();
 
-/// Collective. Returns the seconds of one of `batch` runs, the maximum over the ranks, which begin together.
+/// Collective. Calls run() `batch` times, beginning on all ranks together. Returns the seconds of one call,
+/// the maximum over the ranks.
 inline double time_batch(const std::function<void()>& run, int batch = 1) {
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin_s = MPI_Wtime();

@@ -30,7 +30,7 @@ inline std::string quantity(double value, std::string_view unit) {
   return number(value);
 }
 
-/// Returns the value times a factor, with this number of decimals; a dash if the value is unknown.
+/// Returns the value times a factor, with this number of decimals. Returns a dash if the value is unknown.
 inline std::string decimals(std::optional<double> value, int digits, double times = 1) {
   return value ? fmt::format("{:.{}f}", times * *value, digits) : "-";
 }

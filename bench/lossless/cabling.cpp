@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t most_ways = std::size_t{1} << 24;
 
-/// Returns the switch to which a host is connected, where its routes begin; `lonely` if it has none.
+/// Returns the switch to which a host is connected. Its routes begin there. Returns `lonely` if it has no
+/// switch.
 std::int32_t home_of(const Topology& topology, Rank host, Rank hosts, std::int32_t lonely) {
   std::vector<LinkId> route;
   for (Rank other = 0; other < hosts && route.empty(); ++other) topology.append_route(host, other, route);

@@ -19,9 +19,9 @@ constexpr double full_frame = 1514;
 constexpr std::uint32_t first_frames = 4096;  // 32 for each of 8 connections of 16 hosts; growing takes time
 constexpr int frames_at_a_time = 32;
 constexpr Time load_every = 100'000'000;
-/// While packets move, ports are polled this many times per packet's time. Polling after every event would
-/// halve the number of packets that a core carries (bench/run.py lossless); polling less often would delay
-/// notifications. Times in the fabric are those of its own clock.
+/// While packets move, ports are polled this number of times in the time of a packet. Polling after every
+/// event would halve the number of packets that a core carries (bench/run.py lossless); polling less often
+/// would delay notifications. Times in the fabric are those of its own clock.
 constexpr Time packet_parts = 6;
 
 Time clock_of(clockid_t which) {

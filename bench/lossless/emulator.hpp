@@ -2,8 +2,8 @@
 // An emulated fabric: frames come out of the hosts' ports, pass through a Fabric at the speed of the
 // machine's clock, and go into other hosts' ports.
 //
-// The emulator is behind while an event is overdue by more than two packets' time, because the machine gave
-// this process no time. Measurements during that time are void.
+// The emulator is behind if an event is overdue by more than two packets' time, because the machine gave this
+// process no time. Measurements during that time are void.
 #pragma once
 
 #include <array>

@@ -130,7 +130,7 @@ void Exchange::open(std::uint32_t id) {
   if (--transfers_[id].gates == 0) allow(id, transfers_[id].packets);
 }
 
-/// Sends this number of further packets, as far as the window has room.
+/// Sends this number of further packets, or fewer if the window has no room.
 void Exchange::allow(std::uint32_t id, std::uint32_t packets) {
   Transfer& transfer = transfers_[id];
   transfer.allowed += packets;
@@ -139,8 +139,8 @@ void Exchange::allow(std::uint32_t id, std::uint32_t packets) {
     cards_.send(transfer.src, transfer.dst, {run_, Kind::data, id, transfer.sent++}, transfer.path);
 }
 
-/// Marks a transfer as complete on the rank's side. The rank enters its next phase when all transfers of the
-/// present one are complete.
+/// Marks a transfer as complete for the rank. The rank enters its next phase when all its transfers of the
+/// current phase are complete.
 void Exchange::complete(Rank rank, PhaseId phase) {
   if (pace_ != Pace::phases) return;
   auto& all = stages_[at(rank)];

@@ -5,7 +5,7 @@
 //   an input gives up one packet at a time; what stands behind one whose output is taken waits with it (fifo)
 //   an output takes the next input in turn
 //
-// A host's card keeps a queue for every flow, and serves the flows in turn, one packet each. The caller
+// A host's card keeps a queue for every flow, and sends one packet of each flow alternately. The caller
 // drives the clock: a loop of a test, or the machine's clock (emulator.cpp). The fabric knows no topology,
 // file or socket.
 #pragma once
@@ -32,9 +32,9 @@ struct Rules {
   double bits_per_s = 20e6;   ///< The speed of a port.
   std::uint32_t buffer = 32;  ///< The number of packets that every input and lane can hold.
   Flow flow = Flow::credits;
-  /// Each input has one queue per output instead of a single queue. Several outputs may read it at once, as
-  /// from a shared memory: if only one could read at a time, two streams whose packets end at different times
-  /// would block all others.
+  /// Each input has one queue per output instead of a single queue. Several outputs may read an input at the
+  /// same time, as from a shared memory. If only one could read, two streams whose packets end at different
+  /// times would block all others.
   bool voq = false;
   bool cut_through = true;  ///< Used if a wire is not faster than the previous wire.
 };
@@ -77,8 +77,8 @@ class Fabric {
 
   std::uint64_t sent() const { return sent_; }
   std::uint64_t delivered() const { return delivered_; }
-  /// Returns the number of packets inside, counted in the buffers and not as a difference of arrivals and
-  /// departures.
+  /// Returns the number of packets inside. They are counted in the buffers, and not as the difference of
+  /// arrivals and departures.
   std::uint64_t inside() const;
   /// Returns the most packets that any buffer has held so far.
   std::uint32_t most_buffered() const { return most_buffered_; }
@@ -128,7 +128,7 @@ class Fabric {
     std::vector<std::uint32_t> inputs;  // wires
     std::vector<std::uint32_t> outputs;
   };
-  struct Event {  // a packet has left over a wire, or only its input is free
+  struct Event {  // a packet has left over a wire, or only its input has become free
     Time at;
     std::uint64_t order;
     std::uint32_t packet;  // none: only the input is free

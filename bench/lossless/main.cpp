@@ -76,8 +76,8 @@ void write_status(const std::string& path, const Emulator& emulator) {
   std::filesystem::rename(path + ".new", path);
 }
 
-/// Raises the priority above programs, because this process is the hardware on which they run. If that is not
-/// allowed, runs are void more often.
+/// Raises the priority above that of programs, because this process is the hardware on which they run. If the
+/// system does not allow this, runs are void more often.
 void go_first() {
   const sched_param priority{.sched_priority = 1};
   if (sched_setscheduler(0, SCHED_RR, &priority) != 0) static_cast<void>(nice(-20));
@@ -90,7 +90,7 @@ Time now_ns(clockid_t clock) {
   return now.tv_sec * Time{1'000'000'000} + now.tv_nsec;
 }
 
-/// Measures with cards that always have data how many packets a second of the processor carries.
+/// Measures how many packets a second of processor time carries, with cards that always have data.
 void measure(const Cabling& cabling, const Rules& rules, int packets) {
   Fabric fabric(cabling, rules);
   const Rank hosts = cabling.num_hosts();

@@ -85,8 +85,8 @@ class AdvanceInit : public AdvanceMethod {
   MPIL_Request* request_ = nullptr;
 };
 
-/// The library allocates received data in the order of arrival. Copying the data to their destination is
-/// timed, because a program must copy them too.
+/// The library allocates received data in the order of arrival. The time to copy the data to their
+/// destination is counted, because a program must copy them too.
 template <bool Locality>
 class AdvanceSparse : public AdvanceMethod {
  public:

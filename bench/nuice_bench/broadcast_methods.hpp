@@ -14,7 +14,7 @@
 
 namespace nuice::bench {
 
-/// Returns the root's message, or the buffer for it; empty for a rank that takes no part.
+/// Returns the root's message, or the buffer for it. Returns an empty span on a rank that takes no part.
 inline std::span<std::byte> message_of(Payload& payload) {
   if (!payload.send.partners.empty()) return payload.send.message(0);
   if (!payload.receive.partners.empty()) return payload.receive.message(0);
@@ -25,8 +25,8 @@ inline void require_countable(Bytes bytes) {
   if (bytes > INT_MAX) kit::fail(ErrorCode::limit, "{} bytes are more than MPI's int counts", bytes);
 }
 
-/// Carries out the steps of lib and reb: a rank receives, and then sends to one rank after the other, or
-/// (async) to all at once.
+/// Carries out the steps of lib and reb. A rank receives the message, and then sends it to one rank after the
+/// other, or (async) to all at once.
 class PlannedBroadcast : public Method {
  public:
   PlannedBroadcast(const MethodSpec& spec, const BroadcastProblem& problem, Payload& payload)

@@ -65,8 +65,8 @@ class BoundMethod : public Method {
   mpi::Exchange exchange_;
 };
 
-/// Copies received messages to the payload's buffers. The copy is timed; NBX receives directly into these
-/// buffers.
+/// Copies received messages to the payload's buffers. The time of the copy is counted; NBX receives directly
+/// into these buffers.
 class SparseMethod : public Method {
  public:
   explicit SparseMethod(Payload& payload) : payload_(payload) {

@@ -4,10 +4,10 @@
 // algorithm for non-uniform all-to-all communication, HPDC '22; Fan, Domke, Ba and Kumar, Configurable
 // non-uniform all-to-all algorithms, HPDC '25).
 //
-// Ranks have places on a ring, or, with hosts, pairs (place in its host, host). At first slot i of a rank
-// holds its message to the place i ahead. A round (leg, digit) forwards all slots with that digit. At the end
-// slot i holds the message from the place i behind. A linear leg has one digit, and all its rounds run at
-// once (the coalesced form of TuNA_l^g).
+// Ranks have places on a ring or, with hosts, pairs (place in its host, host). At first slot i of a rank
+// holds its message to the rank i places ahead. A round (leg, digit) forwards all slots with that digit. At
+// the end slot i holds the message from the rank i places behind. A linear leg has one digit, and all its
+// rounds run at once (the coalesced form of TuNA_l^g).
 //
 // As published, every slot has room for the largest message of all ranks. Finding that size is not timed,
 // which favours these methods.

@@ -68,7 +68,7 @@ class Progress {
   bool visible_;
 };
 
-/// Makes a method ready to run. Its planning time is the smallest of several trials, because the first one
+/// Makes a method ready to run. Its planning time is the smallest of several trials, because the first trial
 /// also sets up MPI's connections.
 inline std::unique_ptr<Method> make_ready(const MethodSpec& spec, const Options& options, Payload& payload) {
   constexpr int trials = 3;
@@ -159,8 +159,8 @@ inline void measure(const Options& options, Payload& payload, const Takes& takes
   std::iota(order.begin(), order.end(), std::size_t{0});
   for (int round = 0; round < rounds; ++round) {
     progress.round(round + 1);
-    // The order is shuffled, because effects that one method leaves in caches or on the network must not
-    // always affect the same other method. It is the same on all ranks.
+    // The order is random, because the effects that a method leaves in caches or on the network must not
+    // always affect the same next method. It is the same on all ranks.
     random.shuffle(std::span(order));
     for (const std::size_t turn : order) {
       Ready& ready = all_ready[turn];
@@ -191,9 +191,9 @@ inline void measure(const Options& options, Payload& payload, const Takes& takes
   }
 }
 
-/// Collective. Returns one result per method, in the given order. Between hosts MPI's methods are measured
-/// first: later the library sets the windows of the process's connections, which would help MPI's methods
-/// too.
+/// Collective. Returns one result per method, in the given order. Between hosts, MPI's methods are measured
+/// first. Later the library sets the windows of the process's connections, which would also help MPI's
+/// methods.
 inline std::vector<Result> measure(const Options& options, Payload& payload) {
   std::vector<Result> results;
   for (const MethodSpec& spec : options.methods) results.emplace_back().spec = spec;

@@ -15,8 +15,8 @@
 
 namespace nuice::bench {
 
-/// The seconds that making a method ready took: maxima over the ranks, of the fastest of three trials. The
-/// parts exist for planned methods only.
+/// The seconds that it took to make a method ready: the fastest of three trials, and the maximum over the
+/// ranks. Only planned methods have the parts.
 struct PlanningTime {
   double total_s = 0;
   std::optional<double> gather_s, choose_s, schedule_s, check_s, bind_s;
@@ -37,7 +37,7 @@ struct Preparation {
   std::optional<Choice> choice;       // scheduler auto only
 };
 
-/// DRS_N's counts: means per message since the method was made (warm-up included).
+/// DRS_N's counts: means per message since the method was made (including the warm-up).
 struct Asking {
   double inquiries;
   double refusals;

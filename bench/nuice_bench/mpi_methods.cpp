@@ -124,7 +124,8 @@ void require_int_messages(const Payload& payload) {
                   payload.rank, partner.rank, partner.bytes);
 }
 
-/// Calls visit(data, count, rank) for every message except the rank's message to itself, which is returned.
+/// Calls visit(data, count, rank) for every message except the rank's message to itself. Returns that
+/// message.
 template <typename Visit>
 std::span<std::byte> for_each_remote(Messages& messages, Rank self, Visit&& visit) {
   std::span<std::byte> own;
@@ -143,7 +144,7 @@ void copy_message(std::span<std::byte> from, std::span<std::byte> to) {
   if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
 }
 
-/// Does what most programs do by hand: posts all receives and then all sends, in the order of ranks.
+/// Does what most programs do by hand: posts all receives and then starts all sends, in the order of ranks.
 class IsendMethod : public Method {
  public:
   explicit IsendMethod(Payload& payload) : payload_(payload) {

@@ -101,8 +101,8 @@ class Payload {
     for (std::size_t i = 0; i < send.partners.size(); ++i) fill(send.message(i), rank, send.partners[i].rank);
   }
 
-  /// Returns the payload of a broadcast: the message is that from root to root. The root has it in send, a
-  /// rank that needs it receives it in receive, and other ranks have neither.
+  /// Returns the payload of a broadcast, which is a message from the root to the root. The root has it in
+  /// `send`. A rank that needs it receives it in `receive`. Other ranks have neither.
   static Payload of_broadcast(Rank rank, Rank root, Bytes bytes, bool needs_it) {
     const std::vector<Partner> message = {{root, bytes}};
     const bool has_it = rank == root;

@@ -50,7 +50,7 @@ class FanIn {
     set_loss(losses, "loss_per_sender", &Machine::loss_per_sender, "loss_most", &Machine::loss_most);
     set_loss(sending, "loss_per_sender_sending", &Machine::loss_per_sender_sending, "loss_most_sending",
              &Machine::loss_most_sending);
-    // A queue that holds messages of this size from all senders may overflow with longer messages.
+    // The queue holds messages of this size from all senders, but may overflow with longer messages.
     while (first_bad == 0 && 4 * bytes <= most_fan_bytes &&
            shared_s(ranks_ - 1, 4 * bytes, false) < most_fan_s)
       first_bad = first_that_times_out(bytes *= 4);
@@ -64,7 +64,7 @@ class FanIn {
   }
 
  private:
-  /// Returns the seconds of `senders` messages to one rank if they only share its port.
+  /// Returns the seconds that `senders` messages to one rank take if they only share its port.
   double shared_s(Rank senders, Bytes bytes, bool and_out) const {
     const bool shares = and_out && machine_.duplex != Duplex::full;
     return machine_.byte_s * static_cast<double>(bytes) * senders * (shares ? 2 : 1);
@@ -80,8 +80,8 @@ class FanIn {
     return median_last(series) > ideal + std::max(least_timeout_s, least_excess * ideal);
   }
 
-  /// Returns the first number of senders that runs into a timeout; 0: none. Tests most senders first, as
-  /// there is usually no timeout.
+  /// Returns the smallest tested number of senders with which a timeout occurs; 0: none. Tests the largest
+  /// number first, because usually there is no timeout.
   Rank first_that_times_out(Bytes bytes) {
     const auto is_bad = [&](Rank senders) {
       return times_out(lab_.run(fan_in(ranks_, senders, bytes, false), reps_), senders, bytes);
@@ -112,9 +112,9 @@ class FanIn {
             })};
   }
 
-  /// Returns the loss of a receiver that also sends. With full duplex the receiver's own bytes are sent after
-  /// one share of the time. The rest comes in at the loss of a rank that does not send: T = 1 + (1 - 1 / (1 +
-  /// sending)) * (1 + loss).
+  /// Returns the loss of a receiver that also sends. With full duplex the receiver has sent its own bytes
+  /// after one share of the time. After that the rest comes in with the loss of a rank that does not send: T
+  /// = 1 + (1 - 1 / (1 + sending)) * (1 + loss).
   Loss sending_loss_of(const Series& series, Rank senders, Bytes bytes, const Loss& alone) const {
     return {senders, estimate(reps_, [&](std::size_t rep) {
               const double shares =
@@ -155,8 +155,8 @@ class FanIn {
                                      "the most seen, with " + std::to_string(worst->senders) + " senders");
   }
 
-  /// Finds the size of a queue. Timeouts begin with `first_bad` senders of `bytes`; the search is for the
-  /// size of messages at which all senders together have none.
+  /// Finds the size of a queue. Timeouts occur with `first_bad` senders of `bytes`. Searches for the message
+  /// size at which all senders together cause no timeout.
   void find_queue(Rank first_bad, Bytes bytes) {
     const Rank all = ranks_ - 1;
     Bytes good = 0;

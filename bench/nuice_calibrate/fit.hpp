@@ -88,8 +88,8 @@ class Fit {
   static constexpr double falls = 1.1;                // a smaller long-run drop of the rate is ignored
   static constexpr double sending_s = 1;              // seconds per run without pauses
   static constexpr int most_sendings = 5;
-  // Usual exchanges, with which the fit is checked on all ranks. The sizes stop when an exchange takes this
-  // long.
+  // Usual exchanges, with which the fit is checked on all ranks. If an exchange takes this long, larger sizes
+  // are not checked.
   static constexpr int partners = 8;
   static constexpr double slow_check_s = 0.5;
 
@@ -108,7 +108,7 @@ class Fit {
     const auto send = [&](std::size_t rep) { return first(async, rep) / many; };
     const auto phase = [&](std::size_t rep) { return std::max(0.0, first(phased, rep) / many - send(rep)); };
     const auto receive = [&](std::size_t rep) { return std::max(0.0, last(both, rep) / many - send(rep)); };
-    // In a ping-pong these times follow each other, so together they are at most its time.
+    // In a ping-pong these times follow each other, so together they take at most the time of the ping-pong.
     double left = undisturbed(reps_, [&](std::size_t rep) { return fixed(rep); }).value;
     const auto share = [&](const char* key, const auto& seconds) {
       Estimate part = undisturbed(reps_, seconds);
@@ -138,7 +138,7 @@ class Fit {
     }
     while (late - eager > std::max<Bytes>(1, eager / 64)) {
       const Bytes middle = eager + (late - eager) / 2;
-      // A disturbed rank may miss that a message leaves early, but never reports it wrongly.
+      // A disturbed rank may not notice that a message left early, but never reports so wrongly.
       (lab_.leaves_early(middle) || lab_.leaves_early(middle) ? eager : late) = middle;
     }
     machine_.eager_limit = eager;
@@ -219,7 +219,8 @@ class Fit {
 
   // ---- ports
 
-  /// Returns the time of the bytes in `series`, which has `count` phases of them, over their time alone.
+  /// Returns the time of the bytes in `series`, which has `count` phases of them, divided by the time that
+  /// they take alone.
   Estimate byte_ratio(const Series& series, int count, const Size& alone) const {
     return estimate(reps_, [&](std::size_t rep) {
       const double before = fixed(rep) + (alone.bytes > machine_.eager_limit ? machine_.handshake_s : 0);

@@ -13,7 +13,7 @@
 
 namespace nuice::calibrate {
 
-/// An exchange by one of NUICE's own executors, because their times are to be predicted.
+/// An exchange by one of NUICE's own executors, because the fit serves to predict their times.
 struct Probe {
   CommMatrix matrix;
   Schedule schedule;
@@ -30,8 +30,9 @@ class Lab {
  public:
   virtual ~Lab() = default;
   virtual Rank num_ranks() const = 0;
-  /// Runs a probe repeatedly. Returns `reps` samples, or fewer if that takes too long, but at least 3 (1 if
-  /// the probe is very slow). Their number is the same on all ranks, because later measurements depend on it.
+  /// Runs a probe repeatedly. Returns `reps` samples. If this would take too long, returns fewer, but at
+  /// least 3 (1 if the probe is very slow). The number is the same on all ranks, because later measurements
+  /// depend on it.
   virtual std::vector<Sample> run(const Probe& probe, int reps) = 0;
   /// Runs a probe without pauses for this time, at least 9 times.
   virtual std::vector<Sample> run_for(const Probe& probe, double seconds) = 0;

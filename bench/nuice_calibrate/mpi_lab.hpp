@@ -104,7 +104,7 @@ class MpiLab : public Lab {
       MPI_Isend(buffer.data(), count, MPI_BYTE, 1, data_tag, MPI_COMM_WORLD, &request);
       int done = 0;
       const double begin_s = MPI_Wtime();
-      // The request is tested often enough even if this rank loses its core meanwhile.
+      // The request is tested often enough, even if this rank loses its core meanwhile.
       for (int looks = 0; done == 0 && (looks < 1000 || MPI_Wtime() - begin_s < waiting_s); ++looks)
         MPI_Test(&request, &done, MPI_STATUS_IGNORE);
       left = done;

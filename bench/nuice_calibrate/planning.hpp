@@ -14,7 +14,7 @@
 
 namespace nuice::calibrate {
 
-/// Sets planning_slowdown: the time to make and check some usual schedules, over planning_cost_s().
+/// Sets planning_slowdown: the time to make and check some usual schedules, divided by planning_cost_s().
 inline Finding measure_planning(Machine& machine, int reps) {
   constexpr std::array<std::string_view, 4> usual{"rs_n", "coloring", "lpt", "coloring_by_size"};
   const CommMatrix matrix = random_regular(64, 16, {1024, 32}, 1);

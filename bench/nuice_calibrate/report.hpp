@@ -50,9 +50,9 @@ inline Json place_json(const Place& place) {
           {"mpi_library", place.mpi_library}};
 }
 
-/// Returns notes for the machine file: at the top the place of the measurement, and how well the machine
-/// predicts exchanges outside the fit; then the spread and repetitions of every number, and for missing
-/// numbers the reason.
+/// Returns notes for the machine file. At the top they say where the machine was measured, and how well it
+/// predicts exchanges outside the fit. Then they give the spread and repetitions of every number, and the
+/// reason for every missing number.
 inline std::vector<MachineNote> notes(const Calibration& calibration, const Place& place) {
   std::vector<MachineNote> all;
   const auto say = [&](std::string text) { all.push_back({{}, {}, std::move(text)}); };

@@ -57,7 +57,7 @@ inline double last(const Series& series, std::size_t rep) { return sample(series
 inline double first(const Series& series, std::size_t rep) { return sample(series, rep).first_s; }
 
 /// Returns the value rounded to four digits in the unit of the machine file, because more digits mean
-/// nothing. machine_text() then writes it as short.
+/// nothing. So machine_text() writes a short number.
 inline double rounded(double value, std::string_view unit) {
   if (!(value > 0) || !std::isfinite(value) || unit == "B") return value;
   const auto four_digits = [](double x) { return std::strtod(fmt::format("{:.3e}", x).c_str(), nullptr); };
@@ -109,8 +109,8 @@ inline Estimate estimate(int reps, const std::function<double(std::size_t)>& val
   return {kit::median(values), values[quarter], values[values.size() - 1 - quarter], reps};
 }
 
-/// Returns the lower quartile instead, for times so short that the rest of the system disturbs many samples;
-/// disturbances only increase times.
+/// Returns the lower quartile instead of the median. It suits times so short that the rest of the system
+/// disturbs many samples, because disturbances only increase times.
 inline Estimate undisturbed(int reps, const std::function<double(std::size_t)>& value) {
   Estimate result = estimate(reps, value);
   result.value = result.low;

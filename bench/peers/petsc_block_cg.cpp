@@ -25,7 +25,8 @@ PETSC_EXTERN PetscLogEvent VEC_ScatterBegin, VEC_ScatterEnd, VEC_TDot, VEC_Norm;
 
 namespace {
 
-// Exchanges after which type nuice has compared itself with basic, and uses basic if that is faster.
+// After this number of exchanges type nuice has compared itself with basic, and uses basic if basic is
+// faster.
 constexpr PetscInt num_warm = 160;
 
 /// Returns the seven-point Laplacian on a grid that is divided into boxes.

@@ -27,7 +27,7 @@
 namespace {
 
 constexpr int num_first = 4;  // exchanges that may include set-up
-// Further exchanges until windows are set, and until type nuice has chosen if the choice is clear.
+// Further exchanges. They suffice for windows to be set, and for type nuice to choose if the choice is clear.
 constexpr int num_warm = 36;
 constexpr int num_to_be_sure = 64;  // further exchanges if it is not, unless they take max_s
 constexpr double max_s = 10;
@@ -88,8 +88,8 @@ class Forest {
     seconds_.push_back(nuice::kit::time_batch([this] { exchange(); }, batch));
   }
 
-  /// Returns the number of exchanges that take about a millisecond. Short exchanges are timed several at
-  /// once, because a single one shows the machine's load.
+  /// Returns the number of exchanges that take about a millisecond. Several short exchanges are timed
+  /// together, because a single one would mainly show the machine's load.
   int batch() {
     const double one_s = nuice::kit::time_batch([this] { exchange(); }, 5);
     return one_s > 30e-3 ? 1 : std::clamp(static_cast<int>(1e-3 / one_s), 4, 1000);
@@ -119,8 +119,8 @@ class Forest {
   double set_up_s_ = 0;
 };
 
-/// Sends a message between all ranks, because MPI connects ranks at their first message: connecting is not
-/// part of a type's set-up.
+/// Sends a message between all ranks. MPI connects ranks at their first message, and connecting is not part
+/// of a type's set-up.
 void connect() {
   const auto size = static_cast<std::size_t>(nuice::mpi::world_size());
   std::vector<double> from(size * 1024), to(size * 1024);

@@ -29,7 +29,8 @@
 extern "C" long long* nuice_account()
     __attribute__((weak));  // this rank's bytes: now and at most; then the program's own
 
-/// SMPI 3.32 declares this function, but it ends the program. A blocking duplicate will do if no rank dies.
+/// SMPI 3.32 declares this function, but the function ends the program. A blocking duplicate is used instead,
+/// which suffices if no rank dies.
 extern "C" int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* made, MPI_Request* request) {
   *request = MPI_REQUEST_NULL;
   return MPI_Comm_dup(comm, made);

@@ -13,8 +13,8 @@
 namespace {
 
 constexpr long max_ranks = 1 << 16;
-/// Bytes now and at most, of all code and of the program's own. The last account is for code outside the
-/// ranks.
+/// For each rank, the bytes now and at most, of all code and of the program's own. The last account is for
+/// code outside the ranks.
 long long accounts[max_ranks + 1][4];
 
 bool has_begun = false;  // whether the simulation has begun and there are ranks
@@ -31,7 +31,7 @@ struct alignas(std::max_align_t) Tag {
   bool is_own;
 };
 
-/// At first the address of some code, then the address range of the file from which that code was loaded.
+/// At first the address of some code, later the address range of the file from which that code was loaded.
 struct Range {
   std::uintptr_t begin;
   std::uintptr_t end;

@@ -38,8 +38,8 @@ def limit(namespace: str, device: str, rate: str, queue: str) -> None:
 
 
 def packets_as_on_the_wire(namespace: str, device: str) -> None:
-    """Turns offloads off: a veth pair would carry 64 KiB at once, and a queue of 32 KiB would drop every
-    such packet."""
+    """Turns offloads off. A veth pair would otherwise carry 64 KiB at once, and a queue of 32 KiB would drop
+    every such packet."""
     output(
         "ip", "netns", "exec", namespace, "ethtool", "-K", device, "tso", "off", "gso", "off", "gro", "off"
     )

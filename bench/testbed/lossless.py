@@ -33,7 +33,8 @@ ETHERNET = "02:00:00:00:00:01"
 TAP_QUEUE = 100_000  # packets: enough that unread packets are never dropped
 READY_S = 20.0
 STATUS_S = 0.1  # how often nuice-fabric writes its counts
-MOST_BEHIND = 0.01  # largest share of the time with moving packets; above it a run is void
+# The largest share of the time with moving packets in which the fabric may be behind. Above it a run is void.
+MOST_BEHIND = 0.01
 CHOICES = {
     "flow": ("credits", "pfc"),
     "queueing": ("fifo", "voq"),
@@ -141,8 +142,8 @@ def require_alive(network: Network) -> None:
 
 
 def change(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """Returns the difference of two counts around a run. void: why measurements of the run are invalid, or
-    ""."""
+    """Returns the difference of two counts, from before and after a run. void: why measurements of the run
+    are invalid, or ""."""
     found = {key: after[key] - before[key] for key in ("delivered", "lost", "moving_s", "behind_s", "busy_s")}
     found["void"] = ""
     if found["lost"]:

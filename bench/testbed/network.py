@@ -39,7 +39,7 @@ MAX_NETWORKS = 200  # the third number of an address
 MAX_PORTS = 4  # of a host; the second number of an address grows with them
 LEAST_QUEUE = 1600  # bytes: one packet, or none ever passes
 MOST = 1e15  # bits a second
-SEND_BUFFER = "4m"  # queue of a host's own outgoing port: the host itself never drops
+SEND_BUFFER = "4m"  # a host's own outgoing queue; the host itself never drops
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,7 @@ def _command(word: str, name: str) -> str:
 
 
 def _reserve(name: str, settings: Settings) -> Network:
-    """Reserves addresses for a network, none of whose names is in use."""
+    """Reserves addresses for a network. None of their names may be in use."""
     with owned.locked_all():
         taken = owned.indices()
         index = next((i for i in range(MAX_NETWORKS) if i not in taken), None)
@@ -377,8 +377,8 @@ def _make_host(network: Network, host: int) -> None:
     for port in [] if network.settings.topology else network.ports:
         _connect(network, host, port)
     output("ip", "-n", name, "link", "set", "lo", "up")
-    # Else a job's connections begin with what earlier jobs' found: congestion windows, and how far packets
-    # overtake each other, which decides whether a loss costs a round trip or a timeout.
+    # Otherwise a job's connections begin with what earlier jobs' connections found: congestion windows, and
+    # how far packets overtake each other, which decides whether a loss costs a round trip or a timeout.
     for key in (f"tcp_congestion_control={network.settings.cc}", "tcp_no_metrics_save=1"):
         output("ip", "netns", "exec", name, "sysctl", "-qw", f"net.ipv4.{key}")
 
@@ -406,7 +406,7 @@ def _shape(network: Network, host: int, port: int) -> None:
 
 
 def _wait_until_connected(network: Network, patience_s: float = 10.0) -> None:
-    """Waits because a bridge port forwards nothing before it has learnt its state."""
+    """Waits, because a bridge port forwards nothing before it has learnt its state."""
     deadline = time.monotonic() + patience_s
     while True:
         ports = json.loads(output("bridge", "-n", network.switch, "-j", "link", "show"))
@@ -426,7 +426,7 @@ def _write_agent(network: Network) -> None:
         "#!/bin/bash\n"
         "while [[ $1 == -* ]]; do shift; done\n"
         f"host={network.prefix}h${{1##*.}}; shift\n"
-        # Each host needs its own host name, or the launcher would take all hosts for one.
+        # Each host needs a host name of its own. Otherwise the launcher would take all hosts for one.
         'exec ip netns exec "$host" unshare --uts bash -c "hostname $host; $*"\n'
     )
     agent.chmod(0o755)

@@ -44,7 +44,8 @@ import lossless
 
 
 def _named(context: typer.Context, option: typer.CallbackParam, name: str) -> str:
-    """An empty name that was given is a variable that a script has not set, and not the default network."""
+    """An empty name on the command line comes from a variable that a script has not set, and does not mean
+    the default network."""
     source = context.get_parameter_source(option.name or "")
     if not name and source is not None and source.name != "DEFAULT":
         raise owned.TestbedError("--name '': a name has 1 to 16 small letters and digits")
@@ -267,8 +268,8 @@ def _run_on(
     ports: str,
     is_rdma: bool = False,
 ) -> int:
-    """The program's exit code, or 124, once it has ended on that network; says what was lost.
-    is_rdma: the program is nuice-fabric-rdma, and these are its words."""
+    """Waits for the program's end on that network, and says what was lost. Returns the program's exit code,
+    or 124. is_rdma: whether the program is nuice-fabric-rdma and these are its words."""
     if not program:
         raise owned.TestbedError("a program is missing: nuice-testbed run [OPTIONS] PROGRAM [ARGUMENTS]...")
     launcher = launch.Launcher("", "") if is_rdma else launch.find_launcher(mpiexec)
@@ -341,8 +342,8 @@ def switch(state: Annotated[str, typer.Argument(metavar="down|up")], name: Name 
 
 
 def _run(words: list[str], launcher: launch.Launcher, here: network.Network, timeout_s: float) -> int:
-    """The program's exit code; 124 after the timeout. Whatever ends it, nothing of it stays on the hosts, and
-    what others run there goes on."""
+    """Returns the program's exit code, or 124 after the timeout. In every case all its processes on the hosts
+    are ended, and other programs there continue."""
     run_id = secrets.token_hex(8)
     environment = launch.environment(launcher, here, run_id)
     process = subprocess.Popen(
@@ -361,7 +362,7 @@ def _run(words: list[str], launcher: launch.Launcher, here: network.Network, tim
 
 
 def _wait(process: subprocess.Popen[bytes], here: network.Network, timeout_s: float) -> int:
-    """As process.wait(); ends with an error where the fabric has ended."""
+    """Waits like process.wait(), but ends with an error if the fabric has ended."""
     if not here.settings.topology:
         return process.wait(timeout_s or None)
     deadline = time.monotonic() + (timeout_s or math.inf)

@@ -85,7 +85,7 @@ def _is_still_there(path: Path, lock: int) -> bool:
 
 @contextlib.contextmanager
 def locked_all() -> Iterator[None]:
-    """Holds a lock while a network chooses its addresses; others wait for this short time."""
+    """Holds a lock while a network chooses its addresses. Other networks wait for this short time."""
     with open(ROOT / "lock", "a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -155,7 +155,7 @@ def namespaces(name: str) -> list[str]:
     if state is None:
         return []
     found = {namespace: namespace_id(namespace) for namespace in state.namespaces}
-    # None in the state: made by a start that was killed before it could note the number.
+    # The number is None if a start was killed before it could write the number.
     return [n for n, number in found.items() if number is not None and state.namespaces[n] in (number, None)]
 
 

@@ -19,14 +19,14 @@
 
 namespace nuice::cg {
 
-/// One rank's rows, renumbered. Rank r has rows row_begins[r] .. row_begins[r + 1] - 1, and columns have the
-/// new numbers too. The entries of a row keep their order, so that their sum rounds as in the whole matrix.
+/// One rank's rows, renumbered. Rank r has rows row_begins[r] .. row_begins[r + 1] - 1. Columns have the new
+/// numbers too. The entries of a row keep their order, so that their sum rounds as in the whole matrix.
 struct LocalRows {
   std::vector<std::int64_t> row_begins;  // num_ranks + 1, the same on all ranks
   std::vector<std::int64_t> begin{0};
   std::vector<std::int64_t> columns;
   std::vector<double> values;
-  std::size_t num_interior = 0;  // number of rows whose columns are all this rank's; they come first
+  std::size_t num_interior = 0;  // number of rows that use only this rank's columns; these rows come first
 
   std::size_t num_rows() const { return begin.size() - 1; }
 };
@@ -114,8 +114,8 @@ void for_each_array(LocalRows& local, Act&& act) {
   local.num_interior = num_interior.front();
 }
 
-/// Collective. Distributes the matrix, which only rank 0 has. Throws Error on all ranks for fewer rows than
-/// ranks.
+/// Collective. Distributes the matrix, which only rank 0 has. Throws Error on all ranks if there are fewer
+/// rows than ranks.
 inline Distribution distribute(const Matrix& matrix) {
   Distribution result;
   Order order;
@@ -152,8 +152,8 @@ struct Counts {
   }
 };
 
-/// Collective. Gathers a vector with num_rhs values per row, of which every rank has its rows' part. Returns
-/// the whole vector in the original order on rank 0.
+/// Collective. Gathers a vector with num_rhs values per row, of which every rank has the part of its rows.
+/// Returns the whole vector in the original order on rank 0.
 inline std::vector<double> collect(const Distribution& distribution, const std::vector<double>& mine,
                                    std::size_t num_rhs) {
   const auto& [counts, offsets] = Counts(distribution.local.row_begins, num_rhs);
@@ -168,7 +168,7 @@ inline std::vector<double> collect(const Distribution& distribution, const std::
   return original;
 }
 
-/// Collective. Returns each rank's part of the vector that rank 0 has; the inverse of collect().
+/// Collective. Does the inverse of collect(): rank 0 has the whole vector, and each rank's part is returned.
 inline std::vector<double> spread(const Distribution& distribution, const std::vector<double>& whole,
                                   std::size_t num_rhs) {
   const auto& [counts, offsets] = Counts(distribution.local.row_begins, num_rhs);

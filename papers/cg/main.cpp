@@ -43,7 +43,7 @@ Matrix make_matrix(const Options& options) {
   return matrix;
 }
 
-/// The product on one rank, which exchanges nothing, for the sequential solution.
+/// The product on one rank, without exchanges. It computes the sequential solution.
 class WholeProduct : public Product {
  public:
   WholeProduct(const Matrix& matrix, std::size_t num_rhs)
@@ -63,7 +63,7 @@ class WholeProduct : public Product {
   std::vector<double> x_;
 };
 
-/// Returns right-hand sides on rank 0: ones, then waves of growing frequency.
+/// Returns the right-hand sides on rank 0: the first is all ones, the others are waves of growing frequency.
 std::vector<double> right_hand_sides(const Matrix& matrix, std::size_t num_rhs) {
   std::vector<double> b;
   for (std::int64_t row = 0; mpi::world_rank() == 0 && row < matrix.num_rows(); ++row)

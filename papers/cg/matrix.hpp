@@ -16,7 +16,7 @@
 
 namespace nuice::cg {
 
-/// A sparse matrix. Row i has values[begin[i] .. begin[i + 1]) in the columns of the same positions, which
+/// A sparse matrix. Row i has the values values[begin[i] .. begin[i + 1]). The columns at the same positions
 /// ascend.
 struct Matrix {
   std::int64_t num_columns = 0;
@@ -30,8 +30,8 @@ struct Matrix {
 
 using Entry = RealMatrix::Entry;
 
-/// Computes y = A x for rows begin_row .. end_row - 1, with num_rhs values per row of x and y. Each sum
-/// follows the order of its row's entries.
+/// Computes y = A x for rows begin_row .. end_row - 1. x and y have num_rhs values per row. Each sum follows
+/// the order of its row's entries.
 template <typename Columns>
 void multiply(std::span<const std::int64_t> begin, const Columns& columns, std::span<const double> values,
               std::size_t begin_row, std::size_t end_row, std::size_t num_rhs, std::span<const double> x,
@@ -59,7 +59,7 @@ inline std::string place(std::int64_t i, std::int64_t j) {
   return "(" + std::to_string(i + 1) + ", " + std::to_string(j + 1) + ")";
 }
 
-/// Returns the value at row i and column j; 0 if there is none.
+/// Returns the value at row i and column j; 0 if the matrix has no entry there.
 inline double value_at(const Matrix& matrix, std::int64_t i, std::int64_t j) {
   const auto first = matrix.columns.begin() + matrix.begin[static_cast<std::size_t>(i)];
   const auto last = matrix.columns.begin() + matrix.begin[static_cast<std::size_t>(i) + 1];
@@ -98,7 +98,7 @@ inline Matrix from_entries(std::int64_t num_rows, std::int64_t num_columns, std:
 inline Matrix load_matrix(const std::string& path) {
   RealMatrix file = load_real_matrix(path);
   require_square(file.num_rows, file.num_columns, path);
-  // Checked before memory for rows is allocated: a damaged file may announce too many.
+  // This is checked before memory for rows is allocated, because a damaged file may announce too many rows.
   if (static_cast<std::int64_t>(file.entries.size()) < file.num_rows)
     kit::refuse(
         "{} is not positive definite: {} rows with {} entries in all; every row needs one on the diagonal",
@@ -128,11 +128,12 @@ inline Matrix poisson(std::int64_t n) {
   return matrix;
 }
 
-/// Throws Error invalid_argument with row and column unless the matrix is square, equals its transpose and
-/// has a positive diagonal. Whether it is positive definite shows in the iteration.
+/// Throws Error `invalid_argument` with row and column unless the matrix is square, equals its transpose and
+/// has a positive diagonal. The iteration later shows whether it is positive definite.
 inline void require_symmetric(const Matrix& matrix, const std::string& name) {
   require_square(matrix.num_rows(), matrix.num_columns, name);
-  constexpr double tolerance = 1e-12;  // relative to the larger value: values may come from rounded sums
+  constexpr double tolerance = 1e-12;  // relative to the larger value, because values may come from rounded
+                                       // sums
   for (std::int64_t row = 0; row < matrix.num_rows(); ++row) {
     for (std::int64_t e = matrix.begin[static_cast<std::size_t>(row)];
          e < matrix.begin[static_cast<std::size_t>(row) + 1]; ++e) {

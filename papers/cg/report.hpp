@@ -36,7 +36,7 @@ struct Report {
   std::vector<MethodReport> methods = {};
   apps::HaloTimes times = {};  // by method
 
-  /// Returns whether the solution agrees with the sequential program's, if that was run.
+  /// Returns whether the solution agrees with that of the sequential program, if this was run.
   bool is_right() const {
     const bool as_sequential =
         !sequential_iterations ||

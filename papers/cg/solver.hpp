@@ -132,11 +132,11 @@ inline void require_positive(double pq, int iteration) {
   kit::refuse("the matrix is not positive definite: p'Ap = {:f} in iteration {}", pq, iteration);
 }
 
-/// Collective over comm, whose ranks' rows `product` multiplies. Solves A x = b from x = 0 until |r| <= rtol
-/// |b|. The num_rhs systems (b and x row by row) share products and sums, but not search directions. The sums
-/// over all rows do not depend on the distribution of the rows (exact_sum.hpp), so the iterates and the
-/// number of iterations are the same for any number of ranks, to the last bit. Throws Error invalid_argument
-/// on all ranks if p'Ap is not positive: A is then not positive definite.
+/// Collective over comm; `product` multiplies the rows of its ranks. Solves A x = b from x = 0 until |r| <=
+/// rtol |b|. The num_rhs systems (b and x row by row) share products and sums, but not search directions. The
+/// sums over all rows do not depend on the distribution of the rows (exact_sum.hpp). So the iterates and the
+/// number of iterations are the same for any number of ranks, to the last bit. Throws Error
+/// `invalid_argument` on all ranks if p'Ap is not positive, because A is then not positive definite.
 inline Solution solve(Product& product, const std::vector<double>& b, std::size_t num_rhs, double rtol,
                       int max_iterations, MPI_Comm comm) {
   Dot dot(comm, num_rhs);
@@ -155,7 +155,8 @@ inline Solution solve(Product& product, const std::vector<double>& b, std::size_
     return false;
   };
   product.multiply(
-      q);  // the first one also pays for MPI's connections and for memory that is touched for the first time
+      q);  // the first product also pays for MPI's connections, and for memory that is touched for the first
+           // time
   MPI_Barrier(comm);
   const double begin_s = MPI_Wtime();
   while (any_runs() && solution.iterations < max_iterations) {

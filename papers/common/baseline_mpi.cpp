@@ -13,7 +13,7 @@
 namespace nuice::apps {
 namespace {
 
-/// The work that with_nuice.cpp leaves to nuice::mpi::Halo. Counts and begins are in entries.
+/// Does in plain MPI what with_nuice.cpp leaves to nuice::mpi::Halo. Counts and begins are in entries.
 class PlainHalos : public Halos {
  public:
   explicit PlainHalos(const Entries& entries) : num_owned_(entries.owned.size()) {
@@ -28,7 +28,7 @@ class PlainHalos : public Halos {
     ghosts.erase(repeats.begin(), repeats.end());
     for (const std::int64_t ghost : ghosts) local_.emplace(ghost, static_cast<std::int32_t>(local_.size()));
 
-    // Counts ghosts by owner, and sends the owners first the counts and then the indices.
+    // Counts ghosts by owner. Sends the owners first these counts and then the indices.
     std::vector<int> to_ask(size, 0), asked(size, 0), ask_begins(size, 0), asked_begins(size, 0);
     for (const std::int64_t ghost : ghosts) ++to_ask[static_cast<std::size_t>(entries.owner(ghost))];
     MPI_Alltoall(to_ask.data(), 1, MPI_INT, asked.data(), 1, MPI_INT, MPI_COMM_WORLD);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sums that do not depend on the order of the numbers, and so not on their distribution over ranks.
 //
-// With twice the digits of a double (Dekker 1971; Knuth's TwoSum), the error is about 2^-104 of the sum of
-// the absolute values, far below a double's rounding. So all orders give the same double, unless the sum is
-// that close to the middle between two doubles.
+// Sums have twice the digits of a double (Dekker 1971; Knuth's TwoSum). The error is about 2^-104 of the sum
+// of the absolute values, far below a double's rounding. So all orders give the same double, unless the sum
+// is that close to the middle between two doubles.
 #pragma once
 
 #include <mpi.h>
@@ -71,7 +71,7 @@ class RankSum {
 
 /// Returns the sum of a[i] b[i], with products rounded to double.
 inline ExactSum dot(std::span<const double> a, std::span<const double> b) {
-  // Four sums at once, so that an addition need not wait for the previous one.
+  // Four sums are computed at the same time, so that an addition need not wait for the previous one.
   ExactSum sums[4];
   const std::size_t n = a.size();
   std::size_t i = 0;

@@ -16,7 +16,8 @@
 
 namespace nuice::apps {
 
-/// The median time of one exchange by each method, and the ratio of the method "nuice" to the fastest other.
+/// The median time of one exchange by each method, and the time of method "nuice" divided by that of the
+/// fastest other method.
 struct HaloTimes {
   std::vector<std::optional<double>> exchange_s;  // nothing without measurements
   std::optional<double> ratio;                    // nothing on a single rank, which exchanges nothing

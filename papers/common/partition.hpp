@@ -51,11 +51,11 @@ inline bool has_empty_part(const std::vector<Rank>& part, Rank num_parts) {
   return std::ranges::find(used, false) != used.end();
 }
 
-/// Returns the part of each vertex: parts of about equal size with few edges between parts, the same in every
-/// call. The neighbours of v are neighbours[begin[v] .. begin[v + 1]); v itself among them is ignored. If
-/// METIS leaves a part empty (few vertices per part), parts are ranges of vertices instead. Throws Error
-/// invalid_argument, which names `what`, for fewer vertices than parts; limit for more vertices or edges than
-/// METIS can count.
+/// Divides vertices into parts of about equal size with few edges between parts. Returns the part of each
+/// vertex, the same in every call. The neighbours of v are neighbours[begin[v] .. begin[v + 1]). If v itself
+/// is among them, it is ignored. If METIS leaves a part empty (few vertices per part), parts are ranges of
+/// vertices instead. Throws Error `invalid_argument`, which names `what`, for fewer vertices than parts;
+/// `limit` for more vertices or edges than METIS can count.
 inline std::vector<Rank> partition(std::span<const std::int64_t> begin,
                                    std::span<const std::int64_t> neighbours, Rank num_parts,
                                    const std::string& what) {

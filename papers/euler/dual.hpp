@@ -3,8 +3,9 @@
 // which connects the centroids of the edge's triangles through the middle of the edge. The edges of this
 // graph are those over which figure 10 of paper 000 sweeps.
 //
-// One rank's part consists of its points and all edges that touch them. Both ranks have an edge between their
-// points. They compute the same flux, and each keeps the share of its own end, so nothing is sent back.
+// One rank's part consists of its points and all edges that touch them. If an edge joins points of two ranks,
+// both ranks have the edge. They compute the same flux, and each adds it at its own end, so nothing is sent
+// back.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +39,7 @@ struct Dual {
 
 using Edges = std::map<std::pair<std::int32_t, std::int32_t>, DualEdge>;
 
-/// Adds the face from the middle of a -> b to the triangle's centroid, which lies to the left.
+/// Adds the face from the middle of a -> b to the centroid of the triangle on the left.
 inline void add_face(Edges& edges, std::int32_t a, std::int32_t b, const Vector& along,
                      const Vector& from_middle) {
   const bool turned = a > b;
@@ -65,7 +66,7 @@ inline void add_triangle(const Mesh& mesh, const std::array<std::int32_t, 3>& co
   }
 }
 
-/// Adds the outward normals of boundary edges, which have a triangle on one side only.
+/// Adds the outward normals of boundary edges. A boundary edge has a triangle on one side only.
 inline void add_boundary(const Mesh& mesh, Dual& dual) {
   std::map<std::pair<std::int32_t, std::int32_t>, Boundary> kinds;
   for (const BoundaryEdge& edge : mesh.boundary)

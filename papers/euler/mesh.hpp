@@ -53,7 +53,7 @@ struct Mesh {
   std::vector<BoundaryEdge> boundary;                  // edges with one triangle
   std::optional<Vector> period;                        // points that differ by a multiple of it are identical
 
-  /// Returns the vector from a to b, or to the nearest image of b in a periodic mesh.
+  /// Returns the vector from a to b. In a periodic mesh, returns the vector to the nearest image of b.
   Vector between(const Vector& a, const Vector& b) const {
     const Vector d = b - a;
     return period ? Vector{nearest(d.x, period->x), nearest(d.y, period->y)} : d;

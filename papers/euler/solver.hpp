@@ -24,7 +24,7 @@ namespace nuice::euler {
 
 struct SolverOptions {
   Flow far{1, 0, 0, 1};  ///< Outside the far-field boundary.
-  bool limited = false;  ///< Van Albada's limiter, for flows with shocks; smooth flows lose accuracy by it.
+  bool limited = false;  ///< Van Albada's limiter, for flows with shocks. It costs accuracy in smooth flows.
   bool walls_are_far = false;
   double cfl = 0.8;
 };
@@ -50,7 +50,7 @@ class Solver {
   /// Returns the states of owned points.
   std::vector<State>& states() { return states_; }
 
-  /// Collective. Makes one time step, but not beyond end_s, with Shu and Osher's three stages. Returns its
+  /// Collective. Makes one time step with Shu and Osher's three stages, of at most left_s. Returns its
   /// length.
   double step(double left_s) {
     before_ = states_;
@@ -116,7 +116,8 @@ class Solver {
     add_boundary_fluxes();
   }
 
-  /// Adds along (w_b - w_a) / |along|^2 at both ends of each edge; the term is the same from either end.
+  /// Adds along (w_b - w_a) / |along|^2 at both ends of each edge. The term is the same when seen from either
+  /// end.
   void sum_gradients(std::size_t begin, std::size_t end) {
     for (std::size_t e = begin; e < end; ++e) {
       const DualEdge& edge = mesh_.edges[e];
@@ -198,14 +199,15 @@ class Solver {
   std::unique_ptr<apps::GhostUpdate> update_gradients_;
 };
 
-/// Returns van Albada's mean of two differences: near their average if they are alike, small if they are not.
+/// Returns van Albada's mean of two differences. It is near their average if they are alike, and small
+/// otherwise.
 inline double van_albada(double a, double b) {
   constexpr double tiny = 1e-12;
   return a * b <= 0 ? 0 : ((a * a + tiny) * b + (b * b + tiny) * a) / (a * a + b * b + 2 * tiny);
 }
 
-/// Returns the value half-way along the edge, from the value at a point. central: the difference along the
-/// edge. slope: the gradient times the edge.
+/// Returns the value half-way along the edge, extrapolated from a point. value: at the point. central: the
+/// difference along the edge. slope: the gradient times the edge.
 template <bool Limited>
 double reconstruct(double value, double slope, double central) {
   const double upwind = 2 * slope - central;

@@ -23,7 +23,7 @@ namespace nuice::fft2d {
 using Complex = std::complex<double>;
 
 /// Divides lines 0 .. size - 1 into ranges over the ranks, as evenly as possible. If there are few lines,
-/// some ranks have none.
+/// some ranks have no line.
 struct Ranges {
   std::int64_t size;
   Rank num_ranks;

@@ -149,7 +149,7 @@ class Program {
   }
 
  private:
-  /// Prepares a method. If its scheduler does not apply, this is reported and the others run.
+  /// Prepares a method. If its scheduler does not apply, this is reported, and the other methods run.
   void prepare(const Method& method) {
     MethodReport& report = report_.methods.emplace_back();
     report.name = method.name;

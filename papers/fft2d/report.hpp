@@ -37,8 +37,8 @@ struct Report {
 using kit::Json;
 using kit::or_null;
 
-/// Returns the median exchange time of the best planned method over that of MPI's best; nothing without
-/// times.
+/// Returns the median exchange time of the best planned method, divided by that of MPI's best method. Returns
+/// nothing without times.
 inline std::optional<double> exchange_ratio(const Report& report) {
   constexpr double never = std::numeric_limits<double>::infinity();
   double planned = never;

@@ -4,8 +4,8 @@
 //   forward   transform this rank's rows; complete exchange; transform the columns that it has now
 //   inverse   the same backwards, divided by the number of elements
 //
-// The result is distributed by columns. Cost: FFTW's, two passes over the data to pack and unpack, and one
-// complete exchange of rows x columns / ranks^2 elements per pair of ranks.
+// The result is distributed by columns. Cost: the cost of FFTW, two passes over the data to pack and unpack,
+// and one complete exchange of rows x columns / ranks^2 elements per pair of ranks.
 #pragma once
 
 #include <fftw3.h>
@@ -34,7 +34,7 @@ inline fftw_complex* fftw(std::vector<Complex>& values) {
 
 class Transform {
  public:
-  /// Sends nothing, but every rank must call it, because it asks MPI for the ranks.
+  /// Sends nothing. But every rank must call it, because it asks MPI for the ranks.
   explicit Transform(const Shape& shape)
       : shape_(shape),
         row_ranges_{shape.rows, mpi::world_size()},
@@ -89,7 +89,7 @@ class Transform {
     return plan;
   }
 
-  /// Returns the row-side block of a rank. For this rank itself it is the column-side block, which is not
+  /// Returns the row-side block for a rank. For this rank itself this is the column-side block, which is not
   /// sent.
   std::span<Complex> row_block(Rank rank) {
     return rank == rank_ ? sides_.column_side.block(rank) : sides_.row_side.block(rank);

@@ -73,7 +73,7 @@ class ActiveMessages {
       if constexpr (coalesced) buffers_->flush();
       endpoint_.poll();
     } else {
-      // On the CM-5, a rank sends counts and, with local synchronisation, a second message that confirms
+      // On the CM-5, a rank sends counts. With local synchronisation it sends a second message that confirms
       // them.
       const std::size_t packets = neighbours_.size() * (sync_ == Sync::local ? 2 : 1);
       simulated_send(0, packets);
@@ -122,7 +122,7 @@ class ActiveMessages {
     if (draining_) drain();
   }
 
-  // Absorbs the kept items of this level if the client is ordered, otherwise all kept items.
+  // Absorbs kept items. If the client is ordered, absorbs only the items of this level.
   void absorb_kept() {
     for (const Level level : {level_, level_ + 1}) {
       if (Client::ordered && sync_ != Sync::none && level != level_) continue;
@@ -133,9 +133,9 @@ class ActiveMessages {
     }
   }
 
-  // Handles arrivals at once in and around quiesce(), so that one quiesce() ends the run. While the client
-  // expands, arrivals are kept: a full ring may take messages in, except inside a handler. Here too, buffers
-  // are sent after every cycle, because other ranks may wait for work.
+  // Handles arrivals at once, in and around quiesce(), so that one quiesce() ends the run. While the client
+  // expands, arrivals are kept: if a ring is full, sending may take in messages. Inside a handler this cannot
+  // happen. Here too, buffers are sent after every cycle, because other ranks may wait for work.
   void drain() {
     open_ = false;
     while (!client_.vote().idle || !all_absorbed()) {

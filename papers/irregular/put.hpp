@@ -2,9 +2,10 @@
 // AMP-C-NO (002 figs 20, 22, 23): at the end of a level each rank sends its neighbours the number of items.
 // They arm their receive ports, and the items are put into these ports.
 //
-// Two barriers ensure that a port is armed before data arrive (Sync::global, fig. 22), or an acknowledgement
-// from each neighbour that receives data (Sync::local, which 002 s.5 mentions as the longer program). Cost of
-// a level: sizes for all neighbours, a put for each neighbour with items, and two barriers or a message back.
+// Something must ensure that a port is armed before data arrive. With Sync::global (fig. 22) these are two
+// barriers. With Sync::local, which 002 s.5 mentions as the longer program, it is an acknowledgement from
+// each neighbour that receives data. Cost of a level: sizes for all neighbours, a put for each neighbour with
+// items, and two barriers or a message back.
 #pragma once
 
 #include <algorithm>

@@ -26,9 +26,9 @@
 //   };
 //   run(scheme, client, delta);                      // until all ranks are idle, or one votes to stop
 //
-// absorb is called inside poll(), end_level() and done(), but never inside emit(): if a full ring makes the
-// rank take in messages there, they are kept. A level lasts from the return of one end_level() to that of the
-// next. All ranks count the same levels, from 0 in every run.
+// absorb() is called inside poll(), end_level() and done(), but never inside emit(). If a full ring makes the
+// rank take in messages inside emit(), they are kept. A level lasts from the return of one end_level() to the
+// return of the next. All ranks count the same levels, from 0 in every run.
 //   - SSR, AMP: items of level k are absorbed in end_level() of level k.
 //   - AM, ST with Sync local or global: items of level k are absorbed in level k, some while it is expanded,
 //     and all before end_level() returns. With local synchronisation a neighbour may be one level ahead.
@@ -84,8 +84,10 @@ struct SchemeOptions {
   std::string second = "mpi";       ///< The transport of ST-NC-O.
   Sync sync = Sync::local;          ///< AM-*, ST-*, AMP-C-NO (no `none` there). SSR and ASR ignore it.
   std::size_t buffer_bytes = 8192;  ///< AM-C-O: the coalescer's buffer for each neighbour.
-  int poll_every = 0;  ///< F of 002 s.4.4: also polls after this number of messages; 0: only in poll().
-  std::size_t max_items = 0;  ///< AMP-C-NO: the most items for one neighbour in a level, on any rank.
+  int poll_every = 0;  ///< F of 002 s.4.4: the number of messages after which the rank also polls; 0: only in
+                       ///< poll().
+  std::size_t max_items = 0;  ///< AMP-C-NO: the maximum number of items for one neighbour in a level, on any
+                              ///< rank.
 };
 
 /// The traffic that a scheme has sent since it was made, by neighbour in the scheme's order.
@@ -103,8 +105,8 @@ struct SchemeRow {
   bool levels_late;      ///< Items are absorbed one level late.
 };
 
-/// Collective. Carries out one run, for example a cluster or a net. Returns its number of levels. delta 0
-/// with Sync::none: without limit.
+/// Collective. Carries out one run, for example a cluster or a net. Returns its number of levels. If delta is
+/// 0 (with Sync::none), the number of levels between tests has no limit.
 template <typename Scheme, typename Client>
 Level run(Scheme& scheme, Client& client, std::int64_t delta) {
   scheme.begin(delta == 0);

@@ -2,12 +2,12 @@
 // SSR-C-NO (002 figs 20, 21, 23) and ASR-C-O (fig. 24): the items of a level for a neighbour are one MPI
 // message.
 //
-// SSR sends to one neighbour after the other, and waits each time until the receiver has begun to take the
+// SSR sends to one neighbour after the other. Each time it waits until the receiver has begun to take the
 // message (MPI_Issend: the handshake of 002 s.4.2). It absorbs when all messages have come. ASR sends the
-// items of level k - 1 at its end, expands level k meanwhile, and then absorbs: one level late (scheme.hpp).
-// Receives are posted before anything is sent, with room for max_first_bytes. Longer data follow in further
-// messages of that size; the last may be shorter. Cost of a level: a message for every neighbour in each
-// direction, also without items.
+// items of level k - 1 at the end of that level, expands level k meanwhile, and then absorbs, one level late
+// (scheme.hpp). Receives are posted before anything is sent, with room for max_first_bytes. Longer data
+// follow in further messages of that size; the last may be shorter. Cost of a level: a message for every
+// neighbour in each direction, even if there are no items.
 #pragma once
 
 #include <algorithm>
@@ -112,7 +112,8 @@ class SendReceive {
     }
   }
 
-  // The receive of the first message is posted, so the send may wait here; sends of further messages may not.
+  // The receive of the first message is posted, so its send may wait here. Sends of further messages may not
+  // wait.
   void send(const Slot& slot) {
     std::size_t sent = 0;
     std::size_t items = 0;
@@ -155,7 +156,7 @@ class SendReceive {
     return have;
   }
 
-  // The run is over: items that remain because a rank voted to stop are discarded.
+  // When the run is over, items that remain because a rank voted to stop are discarded.
   void clear() {
     for (Slot& slot : slots_) {
       slot.filling.clear();

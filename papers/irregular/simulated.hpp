@@ -2,9 +2,9 @@
 // Charges simulated time. Under SimGrid's SMPI the programs really run, but only messages and these functions
 // advance the clock. Elsewhere these functions do nothing.
 //
-// They charge processor time of a rank: the work of the algorithm, and the overhead of sending and receiving.
-// The messages themselves then cost latency only. So do barriers and reductions, which have a network of
-// their own on the CM-5. An item counts as one packet (bench/run.py irregular_smpi explains why).
+// These functions charge processor time to a rank: the work of the algorithm, and the overhead of sending and
+// receiving. The messages themselves then cost only latency. So do barriers and reductions, which have a
+// network of their own on the CM-5. An item counts as one packet (bench/run.py irregular_smpi explains why).
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ namespace nuice::irregular {
 /// Costs in seconds, read from NUICE_SMPI_COSTS in this order.
 struct SimulatedCosts {
   double cell = 0;     ///< Per cell or site: four neighbours are tested.
-  double message = 0;  ///< Per message of send/receive at either end, in addition to its packets.
+  double message = 0;  ///< The time of a send/receive message at either end, in addition to its packets.
   double packet_sent = 0;
   double packet_received = 0;
 };
@@ -55,8 +55,8 @@ inline void simulated_receive(std::size_t messages, std::size_t packets) {
                     static_cast<double>(packets) * costs.packet_received);
 }
 inline void simulated_work(std::size_t cells) { simulated_cells(static_cast<double>(cells)); }
-/// The cost of an item that came, in cells: its sender left the test of one neighbour to this rank (002 figs
-/// 23 and 25).
+/// The cost of an item that arrives, in cells. Its sender left the test of one neighbour to this rank (002
+/// figs 23 and 25).
 inline constexpr double cells_for_item = 0.25;
 inline void simulated_items(std::size_t items) {
   simulated_cells(cells_for_item * static_cast<double>(items));
@@ -68,7 +68,7 @@ inline void simulated_work(std::size_t /*cells*/) {}
 inline void simulated_items(std::size_t /*items*/) {}
 #endif
 
-/// Wraps the emit of a batch of cells. In the simulation, release() sends items when the batch's work is
+/// Wraps emit() for a batch of cells. In the simulation, release() sends the items when the batch's work is
 /// done.
 template <typename Item, typename Emit>
 class WorkFirst {

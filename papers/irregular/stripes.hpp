@@ -20,8 +20,8 @@ struct Stripe {
 
 class Stripes {
  public:
-  /// Divides the columns; the last stripe may be narrower. Throws Error invalid_argument for fewer columns
-  /// than ranks, or width < 1.
+  /// Divides the columns into stripes. The last stripe may be narrower. Throws Error `invalid_argument` for
+  /// fewer columns than ranks, or width < 1.
   Stripes(std::int64_t columns, std::int64_t width, Rank num_ranks) : width_(width), num_ranks_(num_ranks) {
     if (width < 1) kit::refuse("stripes of width {}; at least 1 is needed", width);
     if (columns < num_ranks) kit::refuse("{} columns for {} ranks", columns, num_ranks);
@@ -35,7 +35,8 @@ class Stripes {
   /// Returns the rank that owns a column.
   Rank owner(std::int64_t column) const { return owner_[static_cast<std::size_t>(column)]; }
 
-  /// Returns the stripes of a rank in ascending order; none if there are fewer stripes than ranks.
+  /// Returns the stripes of a rank in ascending order. If there are fewer stripes than ranks, some ranks have
+  /// none.
   std::vector<Stripe> of(Rank rank) const {
     std::vector<Stripe> result;
     for (std::int64_t begin = 0; begin < columns(); begin += std::min(width_, columns() - begin))
@@ -43,9 +44,9 @@ class Stripes {
     return result;
   }
 
-  /// Returns the other ranks that own a column next to one of this rank's, in ascending order. periodic: the
-  /// first column is next to the last. In addition to rank - 1 and rank + 1 (cyclically), these can be the
-  /// owners of the first and the last stripe.
+  /// Returns the other ranks that own a column next to one of this rank's columns, in ascending order.
+  /// periodic: the first column is next to the last. These ranks are rank - 1 and rank + 1 (cyclically), and
+  /// sometimes also the owners of the first and the last stripe.
   std::vector<Rank> neighbours(Rank rank, bool periodic) const {
     std::vector<Rank> result;
     const auto add = [&](std::int64_t column) {

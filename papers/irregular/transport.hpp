@@ -3,9 +3,9 @@
 // a simple transport over MPI.
 //
 // SimGrid 3.32 keeps every receive that MPI_Test completes in a list, and searches the list at each step of
-// simulated time. So the persistent receives of transport mpi make a simulation slower with every message.
-// Here a poll is MPI_Iprobe and MPI_Recv. SMPI buffers sent data, so there are no credits, and reductions
-// block.
+// simulated time. So transport mpi, which has persistent receives, makes a simulation slower with every
+// message. Here a poll is MPI_Iprobe and MPI_Recv. SMPI buffers sent data, so there are no credits, and
+// reductions block.
 #pragma once
 
 #include <mpi.h>

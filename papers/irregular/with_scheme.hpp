@@ -9,10 +9,10 @@
 
 namespace nuice::irregular {
 
-/// Collective. Makes the scheme for the client and returns use(scheme). neighbours: the distinct other ranks
-/// with which this rank exchanges items; if a lists b, b lists a. Slot i of emit is neighbours[i]. Throws
-/// Error, the same on all ranks: invalid_argument for an unknown name, and the errors of connect() for a
-/// transport.
+/// Collective. Makes the scheme for the client and returns use(scheme). neighbours: the other ranks, each
+/// once, with which this rank exchanges items. If a lists b, then b must list a. Slot i of emit() is
+/// neighbours[i]. Throws the same Error on all ranks: `invalid_argument` for an unknown name, and the errors
+/// of connect() for a transport.
 template <typename Client, typename Use>
 decltype(auto) with_scheme(MPI_Comm comm, SchemeOptions options, const std::vector<Rank>& neighbours,
                            Client& client, Use&& use) {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One byte per cell, and the inner loop of the wavefront expansion.
 //
-// Cells are stored column by column with a wall between columns, so that no neighbour needs a bounds test.
+// Cells are stored column by column, with a wall between columns, so that no neighbour needs a bounds test.
 // The low three bits of a byte mean: 0 free; 1 to 4 reached, at a distance that equals this value minus 1
-// modulo 4; 6 on a path; 7 wall. Neighbours of a reached cell are at a distance one less or one more, as the
-// grid is bipartite, so the path can be traced back. The other bits mark the borders of stripes (part.hpp). A
+// modulo 4; 6 on a path; 7 wall. The grid is bipartite, so neighbours of a reached cell are at a distance one
+// less or one more, and the path can be traced back. The other bits mark the borders of stripes (part.hpp). A
 // byte whose low four bits are 0 can be reached.
 //
 // Cost: a load and a store for each of four neighbours, no division, and no branch that depends on the maze,
-// because half of such branches would be mispredicted. A cell takes 3 ns while the bytes fit the core's
-// cache. If nearly all cells are free, predictions are right, and testing before writing is faster.
+// because half of such branches would be mispredicted. A cell takes 3 ns while the bytes fit into the core's
+// cache. If nearly all cells are free, such branches are predicted correctly, and testing before writing is
+// faster.
 #pragma once
 
 #include <cstddef>
@@ -51,8 +52,8 @@ inline std::size_t reach_tested(Byte* bytes, Index c, Index* queue, std::size_t 
   return tail;
 }
 
-/// Does the same without a branch: all four neighbours are written, and the tail advances only past
-/// neighbours that count.
+/// Does the same without a branch. It writes to all four neighbours, and advances the tail only past
+/// neighbours that can be reached.
 inline std::size_t reach_blindly(Byte* bytes, Index c, Index* queue, std::size_t tail, Index stride,
                                  Byte mark) {
   const Index west = c - stride, north = c - 1, south = c + 1, east = c + stride;

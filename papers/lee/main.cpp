@@ -76,7 +76,7 @@ void write_distances(const Team& team, const std::string& path, std::uint64_t fa
   mpi::on_rank_0(MPI_COMM_WORLD, [&] { kit::write_file(path, std::as_bytes(std::span(all))); });
 }
 
-/// Writes the state of every byte; '?' for a byte that should have been swept.
+/// Writes the state of every byte. Writes '?' for a byte that sweep() should have freed.
 void write_grid(const Team& team, const std::string& path) {
   const auto letter = [](Byte byte) {
     const Byte what = byte & what_bits;

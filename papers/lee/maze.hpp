@@ -47,9 +47,9 @@ struct Maze {
 /// The largest number of rows or columns.
 inline constexpr std::int32_t max_side = 32768;
 
-/// How walls are laid out: single cells, or squares with sides up to 1/32 of the maze, which may overlap.
-/// Above 40.7 % of single cells no path spans the maze (site percolation); squares leave paths up to about 60
-/// %.
+/// How walls are laid out: as single cells, or as squares with sides up to 1/32 of the maze, which may
+/// overlap. If more than 40.7 % of the single cells are walls, no path spans the maze (site percolation);
+/// squares leave paths up to about 60 %.
 enum class Walls { cells, blocks };
 
 struct MazeOptions {

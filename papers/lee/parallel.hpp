@@ -2,8 +2,8 @@
 // Routes a net on all ranks: expansion by any scheme, recovery of the path from rank to rank, and sweeping by
 // each rank.
 //
-// One rank at a time follows the path, as in 002 s.3; the others wait for it. Cost: a message for each time
-// that the path leaves a stripe.
+// One rank at a time follows the path, as in 002 s.3; the others wait for it. Cost: a message each time that
+// the path leaves a stripe.
 #pragma once
 
 #include <mpi.h>
@@ -63,7 +63,7 @@ inline bool ends_are_free(const Team& team, const Net& net) {
 
 inline constexpr int trail_tag = 1;
 
-/// Recovers the path from rank to rank. It is complete when a trail has no rank that continues it.
+/// Recovers the path from rank to rank. The path is complete when no rank continues a trail.
 inline void recover(const Team& team, Trail trail, bool mine, std::vector<char>& moves) {
   int rank = 0;
   int num_ranks = 1;

@@ -2,9 +2,9 @@
 // One rank's part of the maze: cyclic column stripes of some width (002 fig. 10), each with a ghost column to
 // its left and right.
 //
-// A cell's index at the neighbour and its ghost's index here differ by the same number for all stripes. So an
-// item is the receiver's own index, and no rank divides. A ghost is marked when an item comes from its cell,
-// so that the path can cross the border without a query.
+// The difference between a cell's index at the neighbour and its ghost's index here is the same for all
+// stripes. So an item is the receiver's own index, and no rank divides. A ghost is marked when an item comes
+// from its cell, so that the path can cross the border without a query.
 #pragma once
 
 #include <algorithm>
@@ -81,7 +81,7 @@ class Part {
   Item to_left(Index ghost) const { return (ghost + left_shift_) | from_the_right; }
   Item to_right(Index ghost) const { return ghost + right_shift_; }
 
-  /// Returns the number of own cells at borders: in a level, at most as many items come in or leave.
+  /// Returns the number of own cells at borders. In a level at most this number of items comes in or leaves.
   std::size_t max_items() const {
     return 2 * static_cast<std::size_t>(std::max(1, (columns_ + width_ - 1) / width_ / num_ranks_ + 1)) *
            static_cast<std::size_t>(rows_);
@@ -91,8 +91,8 @@ class Part {
   /// Returns the number of own cells. All other bytes are ghosts or walls between columns.
   std::size_t num_cells() const { return num_cells_; }
 
-  /// Frees reached cells and the ghosts next to them. Walls stay. A path over these cells stays only if
-  /// keep_path is set.
+  /// Frees reached cells and the ghosts next to them. Walls stay. A path over these cells stays if keep_path
+  /// is set.
   void sweep(const Index* cells, std::size_t count, bool keep_path) {
     const Byte stays = keep_path ? path_cell : wall_cell;
     const auto clear = [&](Index c) {
@@ -138,7 +138,7 @@ class Part {
 struct Trail {
   Index cell;
   std::uint64_t distance;  ///< The distance of `cell`; 0: the source.
-  Rank next;  ///< The owner of `cell`; it is then the index there. no_rank: the path is complete.
+  Rank next;  ///< The owner of `cell`, which is then an index at that rank. no_rank: the path is complete.
 };
 
 /// Throws Error limit if a rank's part with its ghosts is too large for 31-bit indices.
@@ -151,9 +151,9 @@ inline void require_indices(const Maze& maze, std::int32_t width, Rank num_ranks
               width, maze.rows, maze.columns);
 }
 
-/// Follows the path back from an own cell at this distance through this rank's cells, and blocks them. If
-/// several neighbours are nearer, the first of north, west, south, east is taken, so the path is the same on
-/// any number of ranks. moves[d] becomes the letter of the step from distance d to d + 1.
+/// Follows the path back from an own cell at this distance through this rank's cells, and blocks these cells.
+/// If several neighbours are nearer, it takes the first of north, west, south, east. So the path is the same
+/// on any number of ranks. moves[d] becomes the letter of the step from distance d to d + 1.
 inline Trail follow(Part& part, Index cell, std::uint64_t distance, std::vector<char>& moves) {
   struct Step {
     Index by;

@@ -26,10 +26,12 @@ struct Result {
   std::int32_t width = 0;
   int num_ranks = 1;
   Seconds seconds;
-  double fastest_expansion = 0;  ///< The expansion in the fastest repetitions: nearer to an idle machine.
+  double fastest_expansion = 0;  ///< The expansion in the fastest repetitions, which are nearer to an idle
+                                 ///< machine.
   std::uint64_t cells = 0;       ///< The number of cells visited in all nets.
   bool right = true;
-  irregular::Traffic traffic;  ///< In one repetition, of the rank that sends most items to a neighbour.
+  irregular::Traffic traffic;  ///< In one repetition, the traffic of the rank that sends most items to a
+                               ///< neighbour.
   std::string transport;
 };
 
@@ -43,7 +45,7 @@ struct Report {
   std::vector<std::vector<Route>> routes;  ///< By maze and net.
   std::vector<Maze>* mazes = nullptr;
   Result sequential;
-  std::vector<Result> alone;  ///< The same code on one rank, by scheme; empty if not measured.
+  std::vector<Result> alone;  ///< The same code on one rank, for each scheme; empty if not measured.
   std::vector<Result> results;
 
   double cells_per_s(const Result& result) const {
@@ -51,7 +53,7 @@ struct Report {
     return seconds > 0 ? static_cast<double>(result.cells) / seconds : 0;
   }
 
-  /// Returns T/S * N^2 of 002 s.6: milliseconds for as many cells as the maze has.
+  /// Returns T/S * N^2 of 002 s.6: the milliseconds for as many cells as the maze has.
   double scale_ms(const Result& result) const {
     const double rate = cells_per_s(result);
     return rate > 0 ? 1e3 * static_cast<double>(rows) * static_cast<double>(columns) / rate : 0;

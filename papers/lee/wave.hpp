@@ -2,13 +2,13 @@
 // Expands the wavefront on one rank's part. This client of irregular/scheme.hpp is written once for every
 // scheme.
 //
-// Level k expands the cells at distance k. The queue keeps all levels back to back, so it is also the list of
+// Level k expands the cells at distance k. The queue keeps all levels back to back. So it is also the list of
 // cells to sweep, and gives every cell's distance. Items of level k are cells at distance k + 1.
 //
 // If items come one level late (ASR-C-O), cells at distance k arrive after level k has been expanded without
 // them, and are expanded at once. 002 s.5 fears that such a cell has meanwhile received the distance k + 1.
-// That cannot happen: the grid is bipartite, so all routes from the source to a cell have lengths of the same
-// parity, and a cell that is marked k + 1 is never offered k. No label is ever corrected: corrections()
+// This cannot happen: the grid is bipartite, so all routes from the source to a cell have lengths of the same
+// parity, and a cell that is marked k + 1 is never offered k. So no label is ever corrected. corrections()
 // counts corrections, and tests check that it stays 0.
 #pragma once
 
@@ -32,8 +32,8 @@ class Wave {
   Wave(Rank num_ranks, std::size_t poll_cells)
       : poll_cells_(poll_cells), right_slot_(num_ranks == 2 ? 0 : 1) {}
 
-  /// Returns the neighbours for a scheme. Slot 0 is the left neighbour, which is also the right one if there
-  /// are two ranks.
+  /// Returns the neighbours for a scheme. Slot 0 is the left neighbour. If there are two ranks, this is also
+  /// the right neighbour.
   static std::vector<Rank> neighbours(Rank num_ranks, Rank rank) {
     if (num_ranks == 1) return {};
     if (num_ranks == 2) return {1 - rank};
@@ -92,7 +92,8 @@ class Wave {
       const Index c = item & ~from_the_right;
       const Byte byte = bytes[c];
       Byte& ghost = bytes[(item & from_the_right) != 0 ? c + stride : c - stride];
-      ghost = is_blocked(byte) ? ghost : ghost_mark;  // a path leads there, so no rank would sweep the ghost
+      ghost = is_blocked(byte) ? ghost : ghost_mark;  // a path leads over the ghost, so no rank would sweep
+                                                      // it
       const bool take = can_be_reached(byte);
       queue[tail] = c;
       tail += take ? 1 : 0;

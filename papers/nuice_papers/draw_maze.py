@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def draw_maze(grid: Path, distances: Path | None = None) -> Figure:
-    """Draws the output of nuice-lee --grid, over that of --distances for the last net."""
+    """Draws the output of nuice-lee --grid, with the output of --distances for the last net below it."""
     cells = read_grid(grid)
     figure = new_figure(8, 8)
     axes = figure.subplots()

@@ -73,7 +73,8 @@ def figure10(found: Reproduction, lab: Lab, quick: bool) -> None:
 
 @reproduces("001-fig11", "recursive broadcast by size of the machine")
 def figure11(found: Reproduction, lab: Lab, quick: bool) -> None:
-    """REB takes one more step per doubling; the system's time does not grow."""
+    """Checks that REB takes one more step per doubling of the nodes, and that the system's time does not
+    grow."""
     nodes = (32, 64, 128, 256)
     reb = {b: {n: _broadcast(lab, "reb", n, b) for n in nodes} for b in (256, 1024, 2048, 4096, 8192)}
     system = {b: _system(lab, b) for b in reb}

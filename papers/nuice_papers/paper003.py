@@ -111,7 +111,7 @@ def with_planning(
     """Returns the cost of exchanges, and then the printed planning results: rows with phases and ms by
     algorithm.
 
-    make: returns the matrix of such a row and a seed. scheduled, on_cm5: the algorithms of each part.
+    make: returns the matrix for a row and a seed. scheduled, on_cm5: the algorithms of each part.
     """
 
     def phases(row: Row, algorithm: str) -> float:
@@ -270,8 +270,8 @@ def figure9(found: Reproduction, lab: Lab, quick: bool) -> None:
 
 
 def _shares(cgm: dict[int, dict[int, float]], lp: dict[int, dict[int, float]]) -> dict[str, list]:
-    """Returns the shares by degree and size; intermediate degrees lie between the smallest and the
-    largest."""
+    """Returns the shares by degree and size. Shares of intermediate degrees lie between those of the smallest
+    and the largest degree."""
     plans = {row["degree"]: row["cgm_ms"] for row in printed_tables.table("003_tables2_3_plans")}
     few = (min(plans), max(plans))
     lines = {f"CGM, d = {d}": list(cgm[d].items()) for d in few}
@@ -293,7 +293,8 @@ def figure10(found: Reproduction, lab: Lab, quick: bool) -> None:
     growth = [row["degree"] * math.log(row["degree"]) for row in rows]
     in_print = [row["schedule_ms"] / row["ranks"] for row in rows]
     theirs = correlation(growth, in_print)
-    # Interleaved, and the shortest time of each: disturbances only add to times.
+    # The algorithms are interleaved, and the shortest time of each counts, because disturbances only add to
+    # times.
     matrices = [patterns.uniform(row["degree"], 1024, 0, row["ranks"]) for row in rows]
     turns = [[planning_ms("cgm", [matrix]) for matrix in matrices] for _ in range(30)]
     shortest = [min(times) for times in zip(*turns, strict=True)]

@@ -26,8 +26,8 @@ FULL_SIZES = tuple(16 * 4**k for k in range(8))  # 16 B to 256 KiB
 
 @reproduces("003-s5", "a schedule that is used once: the degree up to which CGM costs no more than LP")
 def section5(found: Reproduction, lab: Lab, quick: bool) -> None:
-    """Compares the printed inequality, with constants from the printed tables, with the simulation with the
-    same S."""
+    """Compares the printed inequality, with constants from the printed tables, with simulated exchanges and
+    the same S."""
     sizes = SIZES if quick else FULL_SIZES
     rule = {size: by_rule(size) for size in sizes}
     ours = {size: by_simulation(lab, size) for size in sizes}
@@ -59,7 +59,8 @@ def by_simulation(lab: Lab, size: int) -> int:
 
 @dataclass(frozen=True)
 class PaperConstants:
-    """Constants of 003 s.5.1: LP takes n tau + C1 d M phi, CGM C2 d n ln d + C3 d (tau + M phi). Seconds."""
+    """The constants of 003 s.5.1, in seconds. LP takes n tau + C1 d M phi, and CGM takes C2 d n ln d + C3 d
+    (tau + M phi)."""
 
     tau: float
     phi: float

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A reproduced table or figure: printed and simulated numbers, and how well they agree.
 
-Two figures summarise a table. *Error*: the median over its cells of |NUICE's / printed - 1|. *Order*: of all
-pairs of columns in a row whose printed numbers differ by more than 10 % (of the smaller), the share that
-NUICE's numbers order in the same way; closer pairs are counted separately. Claims are sentences of the paper
-that hold in simulation or not; a claim that does not hold has a physical reason.
+Two figures summarise a table. *Error*: the median over its cells of |NUICE's number / printed number - 1|.
+*Order*: only pairs of columns in a row are counted whose printed numbers differ by more than 10 % (of the
+smaller). It is the share of these pairs that NUICE's numbers order in the same way. Closer pairs are counted
+separately. Claims are sentences of the paper that hold in simulation or not. If a claim does not hold, a
+physical reason is given.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class Part:
     title: str
     unit: str
     cells: Sequence[Cell]
-    timed_here: bool = False  # planning time on this computer: never the papers' number, and it varies
+    timed_here: bool = False  # planning time on this computer, which never is the papers' number, and varies
 
     def median_error(self) -> float | None:
         return median_error(self.cells)
@@ -92,7 +93,7 @@ class Reproduction:
         self.claims.append(Claim(text, holds, seen, reason))
 
     def counted(self) -> list[Cell]:
-        """Returns the counted cells: those of all parts except times of this computer."""
+        """Returns the cells that count: those of all parts except times of this computer."""
         return [cell for part in self.parts if not part.timed_here for cell in part.cells]
 
     def summary(self) -> dict[str, Any]:
@@ -174,8 +175,8 @@ def median_error(cells: Iterable[Cell]) -> float | None:
 
 
 def ordered_pairs(cells: Iterable[Cell], close: bool = False) -> tuple[int, int]:
-    """Returns (pairs ordered as printed, pairs printed more than 10 % apart), within rows. close: of the
-    closer pairs instead."""
+    """Returns two counts of pairs within rows: those ordered as printed, and those whose printed numbers
+    differ by more than 10 %. close: counts the closer pairs instead."""
     rows: dict[Any, list[Cell]] = {}
     for cell in cells:
         rows.setdefault(cell.row, []).append(cell)

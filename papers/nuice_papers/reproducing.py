@@ -84,7 +84,8 @@ def _draw(results: list[reproduction.Reproduction], picture: Any, folder: Path |
 
 
 def _overall(results: list[reproduction.Reproduction]) -> dict[str, Any] | None:
-    """Over the tables that the fitted machines must predict; None if none of them was asked for."""
+    """Returns the figures over all tables that the fitted machines must predict; None if none of them was
+    asked for."""
     cells = reproduction.in_the_bars(results)
     if not cells:
         return None

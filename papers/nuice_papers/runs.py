@@ -42,8 +42,8 @@ class Lab:
 
     def with_few(self, draws: int = 1) -> Lab:
         """Returns a lab with means over at most three matrices, for meshes that take long to make and differ
-        little. draws: more schedules per matrix, if the compared times differ less than two draws of AC's
-        order do (10 % on a hypercube)."""
+        little. draws: the number of schedules per matrix. Use several if the compared times differ less than
+        those of two random orders of AC (10 % on a hypercube)."""
         return Lab(min(self.seeds, 3), self.machines, min(self.seeds, draws))
 
     def machine(self, name: str) -> Any:
@@ -94,8 +94,8 @@ class Lab:
 
     def planning_ms(self, machine: str, algorithm: str, matrix: CommMatrix) -> float:
         """Returns the planning time of a node of this machine by the adviser's formula. AC plans nothing.
-        For LP a node reads only its own row (004 s.3.2), so it counts its share of planning the whole
-        matrix."""
+        With LP a node reads only its own row (004 s.3.2), so it takes only its share of the time for the
+        whole matrix."""
         if algorithm in ("ac", "drs_n"):
             return 0.0
         on = self.machine(machine)
@@ -109,8 +109,8 @@ class Lab:
 
 
 def one_at_a_time(schedule: Schedule) -> Schedule:
-    """Returns the same transfers with one phase each: a receiver of several messages takes them in order
-    (001: LEX, LS)."""
+    """Returns a schedule with the same transfers, each in a phase of its own. So a receiver of several
+    messages takes them in order (001: LEX, LS)."""
     phases = [[transfer] for k in range(schedule.num_phases) for transfer in schedule.transfers(k)]
     return Schedule.from_phases(schedule.num_ranks, phases)
 

@@ -56,6 +56,6 @@ def ours_by_row(cells: Iterable[Cell]) -> dict[Any, dict[str, float]]:
 
 
 def renamed(row: Row, ending: str) -> Row:
-    """Returns the row with this ending removed from its columns: lp_phases -> lp. Other columns stay
-    unchanged."""
+    """Removes this ending from the names of the row's columns, for example lp_phases -> lp. Other columns
+    stay unchanged."""
     return {key.removesuffix(ending): value for key, value in row.items()}

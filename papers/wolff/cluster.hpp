@@ -40,8 +40,9 @@ class Stack {
   Word* top;
 };
 
-/// The best sequential program: no scheme, no ranks, the newest sites first. The whole lattice must belong to
-/// one rank. Cost: about 7 ns per site, of which the random numbers take 2 ns (papers/docs/irregular.md).
+/// The best sequential program. It has no scheme and no ranks, and expands the newest sites first. The whole
+/// lattice must belong to one rank. Cost: about 7 ns per site, of which the random numbers take 2 ns
+/// (papers/docs/irregular.md).
 class Sequential {
  public:
   Sequential(Lattice& lattice, Bonds bonds) : lattice_(lattice), bonds_(bonds), stack_(lattice.num_sites()) {}
@@ -76,7 +77,7 @@ class Sequential {
 
 /// Grows a cluster on one of many ranks. grain 0: a cycle is one step of the wavefront, as in 002. Otherwise
 /// the newest sites come first, and a cycle ends after `grain` sites (the order does not matter, see
-/// random.hpp). late: items come one level late.
+/// random.hpp). late: whether items come one level late.
 class Grower {
  public:
   using Item = Word;  // bit 31 holds the spin of the cluster

@@ -41,8 +41,8 @@ class Engine {
   virtual const std::vector<Rank>& neighbours() const = 0;
 };
 
-/// Observables of the lattice. Collective over the engine's communicator: sums over all ranks, which exchange
-/// columns next to other ranks' columns.
+/// Observables of the lattice. Collective over the engine's communicator. They are sums over all ranks, for
+/// which ranks exchange the columns that border on other ranks' columns.
 struct Observed {
   std::int64_t bonds = 0;  ///< Energy = -bonds.
   std::int64_t magnetisation = 0;
@@ -73,8 +73,8 @@ class EngineOf final : public Engine {
   std::int64_t delta_;
 };
 
-/// Returns the most items per neighbour for AMP-C-NO: a column's sites are sent once per cluster to each
-/// side.
+/// Returns the maximum number of items per neighbour for AMP-C-NO. A column's sites are sent at most once per
+/// cluster to each side.
 inline std::size_t most_items(const irregular::Stripes& stripes) {
   std::int64_t most_columns = 0;
   for (Rank rank = 0; rank < stripes.num_ranks(); ++rank)

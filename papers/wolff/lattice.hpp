@@ -2,10 +2,11 @@
 // One rank's part of a periodic N x N Ising lattice, and the inner loop of all programs here, which finds the
 // sites that a batch of cluster sites adds.
 //
-// Columns are stored back to back, one byte per site. Empty cells (0: neither spin, so never added) lie
-// before and after each column and between stripes. A site whose neighbour is elsewhere (in another stripe,
-// or at the other end of its column) has a mark, and the loop handles it after the others. So a site that is
-// not at an edge needs no division, no test of owners and no unpredictable branch.
+// Columns are stored back to back, one byte per site. Empty cells lie before and after each column and
+// between stripes (0: the cell has neither spin, so it is never added). If a site's neighbour is elsewhere
+// (in another stripe, or at the other end of its column), the site has a mark, and the loop handles it after
+// the others. So a site that is not at an edge needs no division, no test of owners and no unpredictable
+// branch.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +28,8 @@ using Spin = std::uint8_t;  ///< 1 or 2.
 
 inline constexpr std::int64_t max_size = 32768;
 
-/// Returns the stride of columns: room for a column and the empty cell before it, in whole cache lines. The
-/// same row of many adjacent columns falls into different sets of the cache.
+/// Returns the stride of columns. A stride has room for a column and the empty cell before it, in whole cache
+/// lines. The same row of many adjacent columns falls into different sets of the cache.
 inline std::int64_t padded(std::int64_t size) {
   constexpr std::int64_t line = 64;
   constexpr std::int64_t page = 4096;
@@ -58,7 +59,7 @@ class Lattice {
     reciprocal_ = ((std::uint64_t{1} << shift_) + static_cast<std::uint64_t>(stride_) - 1) /
                   static_cast<std::uint64_t>(stride_);
 
-    // Computes where every rank stores every column; all ranks use the same layout.
+    // Computes where every rank stores every column. All ranks compute the same places.
     const auto num_columns = static_cast<std::size_t>(size_);
     std::vector<std::int64_t> memory(num_columns);
     std::vector<std::int64_t> used(static_cast<std::size_t>(stripes.num_ranks()), 0);
@@ -94,8 +95,8 @@ class Lattice {
   /// Returns the global numbers of this rank's columns, ascending.
   std::span<const std::int64_t> columns() const { return column_of_; }
 
-  /// Copies this rank's columns from the whole lattice; store() copies them into it. Site column * N + row
-  /// has the spin at that index.
+  /// load() copies this rank's columns from the whole lattice; store() copies them into it. Site column * N +
+  /// row has the spin at that index.
   void load(std::span<const Spin> whole) {
     for (std::size_t k = 0; k < column_of_.size(); ++k)
       for (std::int64_t row = 0; row < size_; ++row) {
@@ -146,10 +147,10 @@ class Lattice {
     return top;
   }
 
-  /// Tries the bonds of words[0 .. n), n <= batch, which are cluster sites that are flipped already.
-  /// Neighbours of spin s with a number below the threshold are flipped and pushed; the stack must have room
-  /// for four words per site. For neighbours on other ranks it calls emit(slot, word there). Returns the new
-  /// top. words may lie on that stack.
+  /// Tries the bonds of words[0 .. n), n <= batch. These are cluster sites that are flipped already. If a
+  /// neighbour has spin s and its bond's number is below the threshold, the neighbour is flipped and pushed.
+  /// The stack must have room for four words per site. For neighbours on other ranks it calls emit(slot, word
+  /// there). Returns the new top. words may lie on that stack.
   template <typename Emit>
   Word* expand(const Word* words, int n, Spin s, const Numbers& numbers, std::uint64_t threshold, Word* top,
                Emit&& emit);
@@ -162,8 +163,8 @@ class Lattice {
     return 2 * ones - num_sites();
   }
 
-  /// Returns the bonds between equal spins minus those between different spins: of this rank's sites with the
-  /// sites below, and with the sites to the right that are this rank's too.
+  /// Returns the number of bonds between equal spins minus that between different spins. Counts the bonds of
+  /// this rank's sites with the sites below, and with the sites to the right that are this rank's too.
   std::int64_t bonds() const {
     std::int64_t different = 0;
     std::int64_t all = 0;

@@ -4,19 +4,19 @@
 // on the order.
 //
 // A bond between two sites gets one number for each direction in which it can be tried. Only the first try
-// counts. After it, either both sites are in the cluster, or the try failed, and a later try from the other
-// end finds this end in the cluster. So the used numbers are independent, and the reached set is that of
-// bonds which are active with probability p. It is the same in every order: the sites to which a path of
-// active directions leads. One call of the generator decides all four bonds of a site with 32 bits each. The
-// error of p is at most 2^-33, which shifts beta by 3e-10.
+// matters. After it, either both sites are in the cluster, or the try has failed. In the latter case a later
+// try from the other end finds this end in the cluster. So the numbers that are used are independent, and the
+// cluster is the set of sites that bonds reach which are active with probability p. It is the same in every
+// order. One call of the generator decides all four bonds of a site with 32 bits each. The error of p is at
+// most 2^-33, which shifts beta by 3e-10.
 #pragma once
 
 #include <cstdint>
 
 namespace nuice::wolff {
 
-/// A site on a rank. Upper half: its number in the whole lattice (column * N + row). Lower half: its position
-/// in the rank's cells.
+/// A site on a rank. The upper half is its number in the whole lattice (column * N + row). The lower half is
+/// its position in the rank's cells.
 using Word = std::uint64_t;
 
 inline constexpr int batch =

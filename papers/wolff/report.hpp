@@ -105,9 +105,9 @@ inline std::string findings_text(const Report& report) {
   return table.text() + "\n";
 }
 
-/// Returns the width from which P ranks are faster than one. With t the sequential time of a flip and c the
-/// time of an item, P ranks flip a site in (t + 2 p c / w) / P, as 2 p / w of its bonds lead to another rank.
-/// Below 1: any width will do.
+/// Returns the width from which P ranks are faster than one rank. Let t be the sequential time of a flip and
+/// c the time of an item. P ranks flip a site in (t + 2 p c / w) / P, because 2 p / w of its bonds lead to
+/// another rank. Below 1: every width pays.
 inline double width_that_pays(const Report& report, double item_seconds) {
   const double flip = report.sequential_seconds / report.mean_cluster;
   return -2 * std::expm1(-2 * report.beta) * item_seconds / (flip * (report.num_ranks - 1));

@@ -74,8 +74,8 @@ inline double covariance(std::span<const double> samples, double mean, std::size
   return sum / static_cast<double>(samples.size() - lag);
 }
 
-/// Returns mean, error and autocorrelation time: tau = 1/2 + the sum of the normalised autocorrelations up to
-/// the first window >= 6 tau (Sokal), and error^2 = 2 tau var / n. O(n tau).
+/// Returns mean, error and autocorrelation time tau. tau is 1/2 plus the sum of the normalised
+/// autocorrelations up to the first window >= 6 tau (Sokal), and error^2 = 2 tau var / n. O(n tau).
 inline Estimate estimate(std::span<const double> samples) {
   if (samples.empty()) return {};
   Estimate result{mean_of(samples), 0, 0.5};

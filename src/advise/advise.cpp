@@ -6,10 +6,10 @@
 //               messages or may overflow a queue
 //   simulation  predicts candidates that may win, the most promising first, until the budget is used up
 //
-// Simulation begins only if the budget allows simulating the first candidate and another candidate. After
-// that, a candidate that was not simulated wins only if it is better even at the upper end of the rule's
-// uncertainty. A candidate is skipped if its planning takes longer than it can save, even if its exchange took
-// no longer than the bound. Work is counted in advance (work.hpp).
+// Simulation begins only if the budget allows simulating the first candidate and another one. Once it has
+// begun, a candidate that was not simulated wins only if it is better even at the upper end of the rule's
+// uncertainty. A candidate is skipped if its planning would cost more than it can save, even if its exchange
+// took only as long as the bound. Work is counted in advance (work.hpp).
 #include "nuice/plan/advise.hpp"
 
 #include <algorithm>
@@ -33,20 +33,20 @@ namespace nuice {
 namespace advice {
 namespace {
 
-/// The relative difference between rule and simulator. Nine of ten predictions differ by less (bench/run.py
-/// advise, seeds 500 to 539).
+/// The relative difference between the rule's prediction and the simulator's. Nine of ten predictions differ
+/// by less (bench/run.py advise, seeds 500 to 539).
 constexpr double rule_uncertainty = 0.57;
 constexpr double timeout_uncertainty = 1;
 
 /// The maximum number of pieces of a schedule that is kept. Larger schedules are made again.
 constexpr double most_pieces_kept = 4e6;
 
-/// The part of the time of all planned exchanges that deciding may take.
+/// The part of the time of all planned exchanges that the decision may take.
 constexpr double budget_share = 0.5;
 
-/// The limits of the time for deciding. The upper limit holds because a user waits for the answer;
-/// options.budget_s allows more. The lower limit is the time that the calls for making a plan take anyway:
-/// about ten small collectives of 10 us on a fast network.
+/// The limits of the time for the decision. The upper limit exists because a user waits for the answer;
+/// options.budget_s allows more. The lower limit is the time that the calls for making a plan take in any
+/// case: about ten small collectives of 10 us on a fast network.
 constexpr double most_deciding_s = 3;
 constexpr double least_deciding_s = 1e-4;
 
@@ -160,10 +160,10 @@ class Decision {
     }
   }
 
-  /// Returns the next candidate whose schedule is to be made and predicted, or null. The most promising direct
-  /// candidate is first, because a schedule without timeouts may decide; other candidates follow in their
-  /// order. The budget depends on the best candidate that needs no such prediction. Only a small part of the
-  /// budget is used if candidates can be simulated.
+  /// Returns the next candidate whose schedule is to be made and predicted; null if there is none. The most
+  /// promising direct candidate comes first, because a schedule without timeouts may decide; the others
+  /// follow in their order. The budget depends on the best candidate that needs no such prediction. Only a
+  /// small part of the budget is used if candidates can be simulated.
   Entry* next_to_count() {
     const auto settled =
         std::ranges::find_if_not(candidates_, [this](const Entry& c) { return can_count(c); });
@@ -205,7 +205,7 @@ class Decision {
   }
 
   /// Predicts the exchange again with a simulator. No simulator supports notifications on networks that may
-  /// lose packets; the rule's prediction is kept there.
+  /// lose packets. The rule's prediction is then kept.
   void simulate_one(Entry& candidate) {
     spend(work_s(candidate));
     candidate.is_simulated = true;
@@ -244,9 +244,9 @@ class Decision {
     return made;
   }
 
-  /// Returns the work of simulating the candidate, and of making its schedule if the schedule is not kept. A
-  /// schedule that is not yet made is assumed to have one transfer per message, although some schedulers split
-  /// messages, and others send many messages in one transfer.
+  /// Returns the work of simulating the candidate, and of making its schedule if this was not kept. A
+  /// schedule that is not yet made is assumed to have one transfer per message, although some schedulers
+  /// split messages, and others send many messages in one transfer.
   double work_s(const Entry& candidate) const {
     const double transfers =
         candidate.transfers ? static_cast<double>(*candidate.transfers) : traits_.messages;
@@ -260,21 +260,20 @@ class Decision {
     return make_s + fluid_work_s(traits_, transfers, machine_, at_once);
   }
 
-  /// Returns whether the candidate can have the lowest total if another candidate needs `best_s`. It cannot if
-  /// it would cost more even at the bound.
+  /// Returns whether the candidate can have the lowest total if another candidate's total is best_s.
   bool can_win(const Candidate& candidate, double best_s) const {
     return candidate.planning_s / static_cast<double>(options_.reuse) + advice_.bound_s < best_s;
   }
 
-  /// Returns the lower end of the candidate's cost: without possible timeouts, and with the uncertainty of
-  /// the rule.
+  /// Returns the lower end of the candidate's cost. It assumes no timeouts, and that the rule's uncertainty
+  /// is in the candidate's favour.
   double at_best_s(const Entry& candidate) const {
     const double surely_s = candidate.exchange_s - candidate.possible_s;
     const double less = combined(rule_uncertainty, options_.machine_uncertainty);
     return candidate.total_s - candidate.exchange_s + surely_s * (1 - std::min(1.0, less));
   }
 
-  /// Returns the upper end of the candidate's cost. A simulated cost is certain.
+  /// Returns the upper end of the candidate's cost. A simulated cost has no uncertainty.
   static double at_worst_s(const Entry& candidate) {
     return candidate.total_s + (candidate.is_simulated ? 0 : candidate.exchange_s * candidate.uncertainty);
   }
@@ -285,8 +284,8 @@ class Decision {
   void spend(double seconds) { advice_.deciding_s += seconds; }
 
   /// Simulates candidates as far as the budget allows, in the order of the lower ends of their costs.
-  /// Unlikely candidates are simulated too if that takes little of the budget. The choice is the candidate
-  /// with the lowest upper end, so a candidate that was not simulated must be better by more than its
+  /// Unlikely candidates are simulated too if this takes little of the budget. The choice is the candidate
+  /// with the lowest upper end. So a candidate that was not simulated must be better by more than its
   /// uncertainty.
   void look_closer() {
     if (!affords_two(candidates_[0])) return;
@@ -294,7 +293,7 @@ class Decision {
     compare_with_nothing();
     while (Entry* const next = next_to_look_at()) {
       if (next->planner != nullptr && !next->transfers) {
-        make(*next);  // after this, it is known whether there is time to simulate it
+        make(*next);  // only now is it known whether there is time to simulate it
       } else {
         simulate_one(*next);
         advice_.decided_by = Prediction::simulation;
@@ -303,7 +302,7 @@ class Decision {
     std::ranges::stable_sort(candidates_, std::less{}, at_worst_s);
   }
 
-  /// Puts the candidate that sends everything at once second, if it is not first, so that every choice is
+  /// Puts the candidate that sends everything at once in second place, unless it is first. So every choice is
   /// compared with an exchange without a schedule.
   void compare_with_nothing() {
     const auto nothing = std::ranges::find_if(candidates_, [](const Entry& c) {
@@ -329,14 +328,14 @@ class Decision {
     return unlikely;
   }
 
-  /// Sets the budget for a decision about exchanges that take this long.
+  /// Sets the budget for a decision about exchanges of this duration.
   void set_budget(double exchange_s) {
     const double worth_s = budget_share * static_cast<double>(options_.reuse) * exchange_s;
     budget_s_ = options_.budget_s.value_or(std::clamp(worth_s, least_deciding_s, most_deciding_s));
   }
 
-  /// Whether the budget allows simulating the first candidate and any other one. The other one need not be
-  /// sending everything at once, which is expensive to simulate.
+  /// Whether the budget allows simulating the first candidate and some other one. The other one need not be
+  /// the candidate that sends everything at once, which is expensive to simulate.
   bool affords_two(const Entry& first) const {
     const double spent_s = advice_.deciding_s + work_s(first);
     return std::ranges::any_of(candidates_, [&](const Entry& other) {

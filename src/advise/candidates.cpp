@@ -14,8 +14,8 @@ bool has_active_messages(const Machine& machine) {
   return machine.am_send_s + machine.am_latency_s + machine.am_handler_s > 0;
 }
 
-/// Returns the pace of executors with phases: pairs if the machine's ports work in pairs and there is such an
-/// executor.
+/// Returns the pace of executors with phases. This is Pace::pairs if the machine's ports work in pairs and
+/// there is such an executor.
 Pace pace_of_phases(const Machine& machine, bool on_mpi) {
   const bool has_pairs = std::ranges::any_of(
       executors(), [&](const Executor& e) { return e.pace == Pace::pairs && (e.on_mpi || !on_mpi); });
@@ -23,8 +23,8 @@ Pace pace_of_phases(const Machine& machine, bool on_mpi) {
 }
 
 /// Returns whether a scheduler is tried with an executor on this machine. On lossless machines phases save no
-/// time, because ranks wait for each other although links stay shared. Links can be kept free only if the
-/// routes of messages are known.
+/// time: ranks wait for each other, but links are still shared. Links can be kept free only if the routes of
+/// messages are known.
 bool is_tried_on(const Scheduler& scheduler, const Executor& executor, const Machine& machine) {
   if (scheduler.needs_topology() && machine.routing != Routing::table) return false;
   if (executor.pace == Pace::notices) return machine.lossless;
@@ -58,7 +58,7 @@ std::vector<Entry> all_entries(const Machine& machine, bool on_mpi) {
 
 const Executor& executor_with(Pace pace) { return *std::ranges::find(executors(), pace, &Executor::pace); }
 
-/// Returns the executor for a scheduler that is requested without an executor.
+/// Returns the executor for a scheduler if the user names only the scheduler.
 const Executor& suiting_executor(const Scheduler& scheduler, const Machine& machine) {
   const Paces tried = scheduler.tried_with;
   if (tried.contains(Pace::phases)) return executor_with(pace_of_phases(machine, false));
@@ -66,8 +66,8 @@ const Executor& suiting_executor(const Scheduler& scheduler, const Machine& mach
   return executor_with(tried.contains(Pace::at_once) ? Pace::at_once : pace_of_phases(machine, false));
 }
 
-/// Parses "rs_n:async", or "rs_n", which takes the executor that suits the machine. Throws Error
-/// invalid_argument.
+/// Parses "rs_n:async", or "rs_n" without an executor. In the latter case takes the executor that suits the
+/// machine. Throws Error `invalid_argument`.
 Entry parse(std::string_view name, const Machine& machine) {
   const auto fail = [&](const std::string& reason) {
     throw Error(ErrorCode::invalid_argument, "candidate \"" + std::string(name) + "\": " + reason);
@@ -108,7 +108,8 @@ std::vector<std::string> names_of(const std::vector<Entry>& entries) {
   return names;
 }
 
-/// Returns what a message costs in addition to its bytes, as the bytes that could be sent in that time.
+/// Returns what a message costs in addition to its bytes, as the number of bytes that could be sent in that
+/// time.
 Bytes phase_cost_bytes(const Machine& machine) {
   const double fixed_s = machine.phase_s + machine.send_overhead_s + machine.start_up_s + machine.latency_s +
                          machine.receive_overhead_s;

@@ -27,12 +27,13 @@ struct Entry : Candidate {
   const Scheduler* planner;  ///< nullptr if the executor needs no schedule.
   const Executor* runner;
   std::optional<std::size_t> transfers = std::nullopt;  ///< Set once its schedule has been made.
-  double possible_s = 0;      ///< The part of exchange_s, by the rule, that is possible timeouts.
+  double possible_s = 0;      ///< The part of exchange_s that the rule assigns to possible timeouts.
   bool is_counted = false;    ///< For a candidate that forwards: whether the rule used its schedule.
-  bool is_simulated = false;  ///< Also set if it was to be simulated and there is no simulator for it.
+  bool is_simulated = false;  ///< Also set if there is no simulator for a candidate that would be simulated.
 };
 
-/// Returns the candidates of the options, or all. Each occurs once, also if it has several names.
+/// Returns the candidates that the options name, or all candidates. Each occurs once, even if it has several
+/// names.
 std::vector<Entry> candidates_of(const AdviceOptions& options, const Machine& machine);
 
 /// Returns the problem from which schedules of this matrix are made on this machine.

@@ -25,7 +25,7 @@ std::string basis(Prediction prediction) {
   return {};
 }
 
-/// Says whether the difference is in planning or in the exchange.
+/// Says whether the other candidate loses time in planning or in the exchange.
 std::string why_dearer(const Candidate& other, const Candidate& choice, double reuse) {
   const double more = other.total_s - choice.total_s;
   if (more < 0 && other.predicted_by < choice.predicted_by) {

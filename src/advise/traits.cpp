@@ -9,8 +9,8 @@ namespace {
 
 constexpr MessageId most_samples = 1000;
 
-/// Returns the average route length of a sample of messages, evenly spread over their ids. 0 without a
-/// topology.
+/// Returns the average route length of a sample of messages, which is spread evenly over their ids. Returns 0
+/// without a topology.
 double mean_hops(const CommMatrix& matrix, const Topology* topology) {
   if (topology == nullptr) return 0;
   const MessageId stride = std::max<MessageId>(1, matrix.num_messages() / most_samples);

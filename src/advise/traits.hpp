@@ -36,7 +36,7 @@ struct Port {
   Load in;
 };
 
-/// hops is the average of at most a thousand messages.
+/// The properties of a matrix on a machine. hops is the average of at most a thousand messages.
 struct Traits : MatrixTraits {
   std::vector<Port> ports;  ///< By rank. The rank with the most messages need not have the most bytes.
   double bytes = 0;         ///< Of messages.
@@ -59,7 +59,7 @@ struct Sizes {
   bool contains(Bytes bytes) const { return least <= bytes && bytes <= most; }
 };
 
-/// Returns the traits of the messages of these sizes. Without a topology hops is 0.
+/// Returns the traits of messages of these sizes. Without a topology hops is 0.
 Traits traits_of(const CommMatrix& matrix, const Topology* topology, const Machine& machine,
                  const Sizes& sizes = {});
 

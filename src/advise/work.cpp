@@ -10,11 +10,12 @@ namespace nuice {
 namespace advice {
 namespace {
 
-/// The nominal time of a step, which handles a message once. Only budgets and S depend on it.
+/// The nominal time of a step, in which a message is handled once. Only budgets and the planning time S
+/// depend on it.
 constexpr double step_s = 10e-9;
 
-/// Returns log2 rounded down, plus a linear rest. The result is the same on every platform, unlike that of
-/// std::log2.
+/// Returns log2 rounded down, plus a linear remainder. Unlike std::log2, it gives the same result on every
+/// platform.
 double log2_of(double value) {
   double floor = 0;
   while (value >= 2) {
@@ -26,8 +27,8 @@ double log2_of(double value) {
 
 }  // namespace
 
-/// The time contains a logarithm because a message is compared with the partner's other messages in a heap, a
-/// sorted list or a binary search.
+/// The time contains a logarithm, because a message is compared with the partner's other messages in a heap,
+/// a sorted list or a binary search.
 double planning_s(const Scheduler& planner, const MatrixTraits& t) {
   constexpr double fixed = 150;
   const double of_a_message = planner.planning_passes * (1 + log2_of(1 + t.degree) / 3);
@@ -50,8 +51,8 @@ double rule_work_s(const Traits& t, double candidates) {
 double walk_work_s(const Traits& t) { return step_s * (t.ranks + 6 * t.messages); }
 
 /// Each begin and end of a message changes the rates of other messages. If all messages are in flight at
-/// once, the rates of the messages at its ports change. Nearly all rates change if messages share links,
-/// share ports for both directions, or slow a receiver down.
+/// once, it changes the rates of all messages at the same ports. It changes nearly all rates if messages
+/// share links, share ports for both directions, or slow a receiver down.
 double fluid_work_s(const Traits& t, double transfers, const Machine& machine, bool all_at_once) {
   double others = 0;
   if (all_at_once && machine.sends_at_once != 1) {

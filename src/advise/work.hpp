@@ -12,22 +12,23 @@ namespace nuice::advice {
 /// Returns the time of making and checking one schedule on this computer.
 double planning_s(const Scheduler& planner, const MatrixTraits& traits);
 
-/// Returns S on that machine, at the speed of its processors. If it has a control network, S includes
-/// learning the messages of other ranks: the whole matrix, or only a rank's sources if each rank plans its
-/// own row (Scheduler::gathers is false) or there is no plan (null) (004 s.3, table 3).
+/// Returns the planning time S on that machine, at the speed of its processors. If the machine has a control
+/// network, S includes the time to learn other ranks' messages (004 s.3, table 3). These are the whole
+/// matrix, or only the rank's own sources if each rank plans its own row (Scheduler::gathers is false) or
+/// there is no plan (null).
 double planning_on_s(const Scheduler* planner, const Traits& traits, const Machine& machine);
 
 /// Returns the work of the traits and of the rule for all candidates.
 double rule_work_s(const Traits& traits, double candidates);
 
-/// Returns the work of the recurrence over a schedule's transfers, about one transfer per message.
+/// Returns the work of rule_of_phases(): about one transfer per message.
 double walk_work_s(const Traits& traits);
 
 /// Returns the work of a run of simulate() with about this number of transfers. all_at_once: whether the
-/// executor waits for nothing.
+/// executor sends everything at once.
 double fluid_work_s(const Traits& traits, double transfers, const Machine& machine, bool all_at_once);
 
-/// Returns the additional work for refused inquiries of DRS_N, in an exchange of about exchange_s seconds.
+/// Returns the additional work for the refused inquiries of DRS_N in an exchange of about exchange_s seconds.
 double refusals_work_s(const Traits& traits, const Machine& machine, double exchange_s);
 
 /// Returns the work of two runs of simulate_packets() with this number of packets.

@@ -15,7 +15,7 @@ namespace {
 
 using mpi::Exchange;
 
-/// Returns the exchange of a plan. Throws Error not_applicable for the exchange of a halo.
+/// Returns the exchange of a plan. Throws Error `not_applicable` for the exchange of a halo.
 auto& by_message(nuice_exchange& exchange) {
   auto* const bound = std::get_if<Exchange>(&exchange.bound);
   if (bound == nullptr)
@@ -39,7 +39,7 @@ std::string words(const std::vector<mpi::MethodTrial>& methods) {
   return all;
 }
 
-/// Updates the strings of the exchange. If the exchange was given up, they keep what was known before.
+/// Updates the strings of the exchange. If the exchange was given up, the strings stay as they were.
 const nuice_exchange& looked_at(const nuice_exchange& exchange) {
   const auto* const bound = std::get_if<Exchange>(&exchange.bound);
   if (bound == nullptr) return exchange;
@@ -54,7 +54,7 @@ const nuice_exchange& looked_at(const nuice_exchange& exchange) {
   return exchange;
 }
 
-/// Runs a step with the exchange that a handle refers to.
+/// Runs a step with the exchange to which a handle refers.
 template <typename Handle, typename Step>
 int with(Handle* exchange, Step&& step) noexcept {
   return guarded_mpi([&] {

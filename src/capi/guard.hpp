@@ -31,15 +31,15 @@ int guarded(Step&& step) noexcept {
 
 [[noreturn]] inline void refuse(const std::string& text) { throw Error(ErrorCode::invalid_argument, text); }
 
-/// Returns the object to which an argument points. Throws Error invalid_argument if it is NULL.
+/// Returns the object to which an argument points. Throws Error `invalid_argument` if it is NULL.
 template <typename Object>
 Object& at(Object* pointer, const char* name) {
   if (pointer == nullptr) refuse(std::string(name) + " is NULL");
   return *pointer;
 }
 
-/// Returns an array with `count` entries as a span. Throws Error invalid_argument if count is negative, or if
-/// values is NULL and count positive.
+/// Returns an array with `count` entries as a span. Throws Error `invalid_argument` if count is negative, or
+/// if count is positive and values is NULL.
 template <typename Value>
 std::span<const Value> array(const Value* values, std::int64_t count, const char* name) {
   if (count < 0) refuse(std::string(name) + " cannot have " + std::to_string(count) + " entries");
@@ -61,7 +61,7 @@ struct Property {
   Get get;
 };
 
-/// Returns the function for a name. Throws Error invalid_argument with the known names.
+/// Returns the function for a name. Throws Error `invalid_argument` with the known names.
 template <typename Get, std::size_t n>
 Get find_property(const std::array<Property<Get>, n>& table, const char* name) {
   std::string known;

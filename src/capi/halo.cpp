@@ -23,7 +23,7 @@ std::vector<Value> copy(const Value* values, std::int64_t count, const char* nam
   return {given.begin(), given.end()};
 }
 
-/// Creates a halo. ownership_of makes this rank's ownership. It may throw; the error is then reported on all
+/// Creates a halo. ownership_of() makes this rank's ownership. If it throws, the error is reported on all
 /// ranks.
 template <typename Make>
 int create(MPI_Comm comm, Make&& ownership_of, std::int64_t num_needed, const std::int64_t* needed,
@@ -41,7 +41,7 @@ int create(MPI_Comm comm, Make&& ownership_of, std::int64_t num_needed, const st
   });
 }
 
-/// Returns the size that the data must have, because C does not pass its size; 0 for NULL.
+/// Returns the size that the data must have, because C does not pass a size. Returns 0 if data is NULL.
 std::size_t bytes_behind(const void* data, std::int64_t entries, std::int64_t entry_bytes) {
   return data == nullptr ? 0 : static_cast<std::size_t>(entries * std::max<std::int64_t>(entry_bytes, 0));
 }

@@ -46,12 +46,12 @@ void keep(nuice_exchange** exchange, Bound&& bound) {
   *exchange = new nuice_exchange{std::forward<Bound>(bound), std::move(executor)};
 }
 
-/// Returns whether MPI may be called: between MPI_Init and MPI_Finalize. At other times MPI ends the program
-/// at almost any call.
+/// Returns whether MPI may be called, that is, between MPI_Init and MPI_Finalize. At other times MPI ends the
+/// program at almost any call.
 bool is_mpi_up();
 
-/// Runs the step of a function that may call MPI. A process forked from a process with plans must not run it,
-/// because it would send and receive messages of its parent; the status is then `state`.
+/// Runs the step of a function that may call MPI. In a process that was forked from a process with plans,
+/// returns status `state` instead: the step would send and receive messages of the parent.
 void require_own_process();
 template <typename Step>
 int guarded_mpi(Step&& step) noexcept {
@@ -61,11 +61,11 @@ int guarded_mpi(Step&& step) noexcept {
   });
 }
 
-/// A call with an exchange. Only one call may be active at a time, because another thread's call would take
-/// its messages.
+/// A call with an exchange. Only one call may be active at a time, because a call of another thread would
+/// take its messages.
 class Call {
  public:
-  /// Throws Error state if another thread is in a call.
+  /// Throws Error `state` if another thread is in a call.
   explicit Call(const nuice_exchange& exchange) : exchange_(exchange) {
     if (exchange_.is_in_call.exchange(true, std::memory_order_acquire))
       throw Error(ErrorCode::state, "another thread is in a call with this exchange");
@@ -78,8 +78,8 @@ class Call {
   const nuice_exchange& exchange_;
 };
 
-/// Convert handles from Fortran and other languages. Without MPI the result is a null handle, which later
-/// checks refuse.
+/// Convert handles from Fortran and other languages. Before MPI_Init and after MPI_Finalize they return a
+/// null handle, which later checks refuse.
 MPI_Comm comm_of(nuice_fint handle);
 MPI_Datatype type_of(nuice_fint handle);
 MPI_Op op_of(nuice_fint handle);
@@ -94,14 +94,15 @@ struct Place {
   int rank = 0;
   int num_ranks = 1;
 };
-/// Returns the rank and size of a communicator. It may be null: the function that makes a plan reports that.
+/// Returns the rank and size of a communicator. The communicator may be null; the function that makes a plan
+/// reports this.
 Place place_in(MPI_Comm comm);
 
-/// Parses options. If they have an error, the result's `fault` holds it.
+/// Parses options. If the text has an error, the error is in the result's `fault`.
 mpi::PlanOptions options_of(const char* text);
 
-/// Checks this rank's arguments of a collective call. Its error is kept in options.fault with this rank's
-/// name, so that the ranks agree on it and all of them report it.
+/// Checks this rank's arguments of a collective call. An error is kept in options.fault with this rank's
+/// name. The ranks then agree on it, and all of them report it.
 template <typename Step>
 void note(int rank, mpi::PlanOptions& options, Step&& step) {
   Outcome wrong = attempt(rank, [&] {

@@ -23,9 +23,9 @@ void call_handler(MPI_Comm comm) {
   if (is_users) MPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
 }
 
-/// Whether data is MPI_IN_PLACE of C or Fortran. In Fortran it is the address of a variable in the MPI
-/// library. In Open MPI that is a symbol with one of four manglings; in MPICH a place in a common block,
-/// after MPI_BOTTOM, or a pointer variable.
+/// Whether data is MPI_IN_PLACE of C or of Fortran. In Fortran it is the address of a variable in the MPI
+/// library. In Open MPI that variable is a symbol with one of four manglings. In MPICH it is a place in a
+/// common block, after MPI_BOTTOM, or a pointer variable.
 bool is_in_place(const void* data) {
   static const std::vector<const void*> marks = [] {
     std::vector<const void*> found = {MPI_IN_PLACE};

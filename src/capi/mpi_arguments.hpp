@@ -41,7 +41,7 @@ inline CallKind kind_of(int call) {
   define(neighbor_alltoallw, _c, neighbor_w, MPI_Count, MPI_Aint, const MPI_Datatype*)
 // clang-format on
 
-/// Returns an array of an MPI call. MPI passes no length: it is the number of ranks or neighbours.
+/// Returns an array of an MPI call. MPI passes no length; the length is the number of ranks or neighbours.
 template <typename Value>
 mpi::Integers integers(const Value* values) {
   return {values, mpi::Integers::as_many_as_needed};
@@ -67,7 +67,8 @@ bool is_in_place(const void* data);
 
 mpi::Integers integers(const void* values, std::int64_t size, int each_bytes);
 
-/// One side of a call from Fortran, with the converted types, which must live as long as it.
+/// One side of a call from Fortran. It holds the converted types, which must live as long as the side is
+/// used.
 class FortranSide {
  public:
   explicit FortranSide(const nuice_blocks_f& given) : given_(given) {

@@ -32,8 +32,8 @@ struct NameRow {
 };
 using NameRowAt = NameRow (*)(std::size_t);
 
-/// Returns names as C strings. The strings of tables end with a zero: they are literals, as rows from other
-/// libraries must be.
+/// Returns names as C strings. The strings of tables end with a zero, because they are literals. Rows from
+/// other libraries must have literals too.
 template <typename Table>
 NameRow row_at(Table table, std::size_t index) {
   if (index >= table.size()) return {nullptr, nullptr};

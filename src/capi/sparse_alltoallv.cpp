@@ -14,8 +14,8 @@ struct nuice_received {
 namespace nuice::capi {
 namespace {
 
-/// Runs a sparse exchange. Errors in the arguments become a message to no rank, so that the call reports them
-/// on all ranks.
+/// Runs a sparse exchange. If the arguments have an error, sends a message to no rank, so that the call
+/// reports an error on all ranks.
 template <typename List>
 int run_sparse(MPI_Comm comm, nuice_received** received, List&& list) {
   return guarded_mpi([&] {

@@ -54,7 +54,7 @@ Bounds lower_bounds(const CommMatrix& matrix) {
 }
 
 /// Takes messages by descending size, so the k-th message of a rank is its k-th largest. The first rank that
-/// gets a k-th message therefore has the largest k-th-largest message of all ranks.
+/// gets a k-th message therefore has the largest k-th message of all ranks.
 Bytes whole_message_bytes(const CommMatrix& matrix) {
   std::vector<MessageId> sent(static_cast<std::size_t>(matrix.num_ranks()), 0);
   std::vector<MessageId> received(sent);

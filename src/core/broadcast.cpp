@@ -18,8 +18,8 @@ class Followed {
     if (is_rank(schedule.root)) of(schedule.root).has_it_from = 0;
   }
 
-  /// Makes a copy; returns its fault, or an empty string. Steps count from 1 here, so that the root has the
-  /// message from step 0 on.
+  /// Makes a copy. Returns its fault, or an empty string. Steps count from 1 here: the root has the message
+  /// from step 0 on.
   std::string make(std::size_t step, const Copy& copy) {
     const auto fault = [&](const std::string& what) {
       return "step " + std::to_string(step - 1) + ", rank " + std::to_string(copy.src) + " -> rank " +
@@ -54,7 +54,8 @@ class Followed {
   static constexpr std::size_t never = ~std::size_t{0};
   struct State {
     bool needs_it = false;
-    std::size_t has_it_from = never;  // a second copy is a fault because the rank already has the message
+    std::size_t has_it_from = never;  // a second copy to a rank is a fault, because the rank has the message
+                                      // already
     std::size_t last_sent_in = never;
   };
   State& of(Rank rank) { return ranks_[static_cast<std::size_t>(rank)]; }

@@ -9,7 +9,8 @@
 namespace nuice::core {
 namespace {
 
-struct Sized {  // sizes next to the ids: sorting ids alone would read sizes all over the memory
+struct Sized {  // sizes are stored next to the ids, because sorting ids alone would read sizes all over the
+                // memory
   Bytes bytes;
   MessageId id;
 };

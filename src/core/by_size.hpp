@@ -9,8 +9,8 @@
 
 namespace nuice::core {
 
-/// Returns the ids of all messages by descending size, equal sizes by ascending id. O(m) time, 36 bytes per
-/// message.
+/// Returns the ids of all messages by descending size. Messages of equal size are by ascending id. O(m) time,
+/// 36 bytes per message.
 std::vector<MessageId> ids_by_size(const CommMatrix& matrix);
 
 }  // namespace nuice::core

@@ -35,7 +35,7 @@ const std::vector<Partner>& partners_of(const PhaseTable& table, Direction direc
   return direction == Direction::send ? table.destinations : table.sources;
 }
 
-/// Returns the index of the rank among the partners; their number if it is not among them.
+/// Returns the index of the rank among the partners; the number of partners if the rank is not among them.
 std::size_t place_of(const std::vector<Partner>& partners, Rank rank) {
   const auto found = std::ranges::lower_bound(partners, rank, {}, &Partner::rank);
   const bool is_there = found != partners.end() && found->rank == rank;

@@ -116,7 +116,7 @@ CommMatrix CommMatrix::from_messages(Rank num_ranks, std::span<const Message> en
     matrix.row_begin_[rank + 1] += matrix.row_begin_[rank];
     matrix.column_begin_[rank + 1] += matrix.column_begin_[rank];
   }
-  // Ids ascend by source, so a counting sort by destination leaves each column sorted by source.
+  // Ids ascend by source, so a counting sort by destination makes every column sorted by source.
   std::vector<MessageId> next(matrix.column_begin_.begin(), matrix.column_begin_.end() - 1);
   matrix.column_ids_.resize(matrix.dst_.size());
   for (MessageId id = 0; id < matrix.num_messages(); ++id) {

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
 
-/// The transfer that used a port or link last, and the last transfer of an earlier phase that used it.
-/// Transfers of one phase do not wait for each other.
+/// The transfer that used a port or link last, and the last transfer of an earlier phase that used the port
+/// or link. Transfers of one phase do not wait for each other.
 struct Users {
   std::uint32_t last = nobody;
   std::uint32_t earlier = nobody;
@@ -44,7 +44,7 @@ class LastUsers {
       }
     }
   }
-  /// Counts a transfer that neither waits nor is waited for.
+  /// Counts a transfer that waits for no other transfer, and for which no other transfer waits.
   void pass(PhaseId phase) { phase_of_.push_back(phase); }
 
  private:

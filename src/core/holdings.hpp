@@ -3,10 +3,10 @@
 //
 // A message starts as one segment at its source. A piece moves its byte range from the transfer's source to
 // its destination. The source must have held every byte of the range since an earlier phase. Therefore bytes
-// that are sent twice are found, because they are no longer held the second time, and forwarded bytes are
-// followed through their hops. At the end every byte must be at its destination.
-// Nearly all messages travel directly and whole. For these a flag suffices; only the other messages need a
-// map of segments.
+// that are sent twice are found, because their source no longer holds them the second time, and forwarded
+// bytes are followed through their hops. At the end every byte must be at its destination. Nearly all
+// messages travel directly and whole. For these a flag suffices; only the other messages need a map of
+// segments.
 #pragma once
 
 #include <map>
@@ -124,7 +124,8 @@ class Holdings {
   }
 
   const CommMatrix& matrix_;
-  // By message: the phase after the whole message's transfer; 0 if it is at its source or in segments_.
+  // For each message: the phase after the whole message's transfer; 0 if the message is at its source or in
+  // segments_.
   std::vector<PhaseId> arrived_whole_;
   MessageId num_arrived_ = 0;
   std::unordered_map<MessageId, Segments> segments_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The part of the checker that finds link contention (000 s.2.1).
 //
-// It sorts all pairs (link, transfer) of a phase by link. A link that occurs in more pairs than it has slots
-// has contention. Memory grows with the routes of one phase, not with the network.
+// LinkUse sorts all pairs (link, transfer) of a phase by link. A link that occurs in more pairs than it has
+// slots has contention. Memory grows with the routes of one phase, not with the network.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ class LinkUse {
   /// Requires a topology with enough ranks (require_ranks()).
   explicit LinkUse(const Topology& topology) : topology_(topology) {}
 
-  /// Finds the first transfer of the phase whose path does not exist, or that exceeds the slots of a link of
-  /// its route. Requires transfers between ranks of the topology.
+  /// Finds the first transfer of the phase whose path does not exist, or which exceeds the slots of a link of
+  /// its route. Requires that the transfers are between ranks of the topology.
   std::optional<Violation> find_contention(const Schedule& schedule, PhaseId phase);
 
  private:
@@ -39,7 +39,7 @@ class LinkUse {
   std::vector<Crossing> crossings_;
 };
 
-/// Throws Error mismatch if the topology has fewer than `num_ranks` ranks.
+/// Throws Error `mismatch` if the topology has fewer than `num_ranks` ranks.
 void require_ranks(const Topology& topology, Rank num_ranks);
 
 }  // namespace nuice::core

@@ -22,14 +22,14 @@ struct Side {
   const char* name() const { return is_send ? "send" : "receive"; }
 };
 
-/// Throws Error invalid_argument for a partner that is not a rank, or a negative size; limit for a size above
-/// max_bytes.
+/// Throws Error `invalid_argument` for a partner that is not a rank or for a negative size, and `limit` for a
+/// size above max_bytes.
 void check_listed_partners(const Side& side, Rank num_ranks, std::span<const Partner> partners);
 
-/// Calls check_listed_partners(), and throws Error invalid_argument also for a partner that is listed twice.
+/// Calls check_listed_partners(). Throws Error `invalid_argument` also for a partner that is listed twice.
 void check_partners(const Side& side, Rank num_ranks, std::span<const Partner> partners);
 
-/// Throws Error invalid_argument unless there is one buffer per partner, each with room for that partner's
+/// Throws Error `invalid_argument` unless there is one buffer per partner, each with room for that partner's
 /// message.
 template <typename Buffer>
 void check_buffers(const Side& side, std::span<const Partner> partners, std::span<const Buffer> buffers) {

@@ -20,9 +20,9 @@ bool is_straight(const CommMatrix& matrix, const Transfer& transfer) {
   });
 }
 
-/// Throws if a transfer sends bytes back to their source or away from their destination. A table has one
-/// place for each byte at a rank: bytes leave the buffer of their source once and stay in the buffer of their
-/// destination.
+/// Throws if a transfer sends bytes back to their source or away from their destination. The table of a rank
+/// has only one place for each byte: bytes leave their source's buffer once, and stay in their destination's
+/// buffer.
 void check_way(const CommMatrix& matrix, PhaseId phase, const Transfer& transfer) {
   for (const Piece& piece : transfer.pieces) {
     const Message message = matrix.message(piece.message);
@@ -144,7 +144,8 @@ std::vector<PhaseTable> slice_all(const CommMatrix& matrix, const Schedule& sche
   std::vector<TableBuilder> builders;
   builders.reserve(static_cast<std::size_t>(matrix.num_ranks()));
   for (Rank rank = 0; rank < matrix.num_ranks(); ++rank) builders.emplace_back(matrix, schedule, rank);
-  // A builder is told about a phase at its rank's first transfer in it, so that idle ranks cost nothing.
+  // A builder learns of a phase when the schedule has the first transfer of its rank in this phase, so that
+  // idle ranks cost nothing.
   std::vector<PhaseId> seen(builders.size(), schedule.num_phases());
   const auto builder_in = [&](Rank rank, PhaseId phase) -> TableBuilder& {
     const auto index = static_cast<std::size_t>(rank);

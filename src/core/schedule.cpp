@@ -85,8 +85,8 @@ Schedule Schedule::of_whole_messages(const CommMatrix& matrix, std::span<const P
 }
 
 bool operator==(const Schedule& a, const Schedule& b) {
-  // Not memberwise: a begin_phase() without later transfers leaves an entry in phase_begin_ that is not a
-  // phase.
+  // Members are not compared one by one: a begin_phase() without later transfers leaves an entry in
+  // phase_begin_ that is not a phase.
   return a.num_ranks_ == b.num_ranks_ && a.num_phases() == b.num_phases() && a.pieces_ == b.pieces_ &&
          a.offset_ == b.offset_ && a.piece_end_ == b.piece_end_ && a.path_ == b.path_ &&
          std::equal(a.phase_begin_.begin(), a.phase_begin_.begin() + a.num_phases(), b.phase_begin_.begin());

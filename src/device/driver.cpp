@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t most_vendors = 4;
 constexpr std::size_t num_symbols = sizeof(Api) / sizeof(void (*)());
 
-/// The driver of a vendor. A driver that was found stays, because drivers are never unloaded.
+/// The driver of a vendor. A driver that was found is kept, because drivers are never unloaded.
 struct Found {
   std::optional<Driver> driver;
   std::string fault;  // why the loaded driver of this vendor cannot be used; empty otherwise

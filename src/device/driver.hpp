@@ -7,8 +7,8 @@
 //   const Current current(at);                // from here on, calls are for its device
 //   must(at.driver->api.memcpy_async(to, from, bytes, stream), *at.driver, "copy");
 //
-// A vendor is an entry in vendors.cpp. HIP has the entry points of CUDA under other names, except for four
-// that entries adapt.
+// A vendor is an entry in vendors.cpp. HIP has the same entry points as CUDA under other names, except for
+// four, which its entry adapts.
 #pragma once
 
 #include <cstddef>
@@ -41,14 +41,16 @@ struct Api {
   int (*launch)(Handle function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                 unsigned block_y, unsigned block_z, unsigned shared_bytes, Handle stream, void** arguments,
                 void** extra);
-  // Entry points that differ between vendors. They are untyped, and only the vendor's functions call them.
+  // Entry points that differ between vendors. They have no types here, and only the vendor's own functions
+  // call them.
   void (*memcpy_async)();
   void (*error_name)();
   void (*set_current)();
   void (*restore_current)();
   void (*device_context)();
 };
-constexpr int not_ready = 600;  ///< The result of event_query before the event, for CUDA and HIP.
+constexpr int not_ready = 600;  ///< The result of event_query before the event has occurred, for CUDA and
+                                ///< HIP.
 
 struct Driver;
 struct Location;
@@ -64,7 +66,8 @@ struct Vendor {
   /// Makes the location's device current in this thread. leave() restores the previous device.
   int (*enter)(const Location&, void** before);
   void (*leave)(const Location&, void* before) noexcept;
-  /// Returns the image of this library's kernels for module_load; empty, with the reason, if there is none.
+  /// Returns the image of this library's kernels for module_load. If there is no image, returns an empty
+  /// string and sets why_not.
   std::string (*kernels)(const Driver&, std::string& why_not);
 };
 std::span<const Vendor> vendors();
@@ -88,18 +91,18 @@ struct Location {
   std::string name() const;
 };
 
-/// Returns whether this process has loaded a driver. O(1), unless libraries have been loaded since the last
-/// call.
+/// Returns whether this process has loaded a driver. Takes O(1) time, unless libraries have been loaded since
+/// the last call.
 bool any_driver();
-/// Returns the location of memory. Throws Error device for a driver without one of the entry points.
+/// Returns the location of memory. Throws Error `device` if the driver lacks one of the entry points.
 Location locate(const void* memory);
 
-/// Throws Error device unless code is 0. The text names the driver, the failed action, and the driver's name
-/// of the error.
+/// Throws Error `device` unless code is 0. The text names the driver, the failed action, and the driver's
+/// name of the error.
 void must(int code, const Driver& driver, const char* what);
 
-/// While this object exists, the calling thread's calls are for the location's device. Does nothing for the
-/// host.
+/// While this object exists, the calling thread's driver calls are for the location's device. Does nothing if
+/// the location is on the host.
 class Current {
  public:
   explicit Current(const Location& at);

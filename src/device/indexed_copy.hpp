@@ -20,12 +20,13 @@ namespace nuice::device {
 class IndexedCopy {
  public:
   IndexedCopy() = default;
-  /// Makes a copy object. unit must be one of unit_sizes, and base a multiple of it. Waits for the device.
+  /// Makes a copy object. unit must be one of unit_sizes, and base must be a multiple of unit. Waits for the
+  /// device.
   IndexedCopy(const Location& at, std::byte* base, std::size_t unit, std::vector<Index> index);
 
   std::size_t bytes() const { return num_units_ * unit_; }
-  // Both functions copy bytes [begin, end) of the dense place, both multiples of the unit, in the order of
-  // the stream. `dense` is the address of its byte 0.
+  // Both functions copy bytes [begin, end) of the dense place, in the order of the stream. begin and end must
+  // be multiples of the unit. `dense` is the address of byte 0 of the dense place.
   void gather(std::byte* dense, std::size_t begin, std::size_t end, const Stream& stream) const;
   void scatter(const std::byte* dense, std::size_t begin, std::size_t end, const Stream& stream) const;
 

@@ -24,7 +24,7 @@ const std::string& ptx_text();
 /// Returns the text for HIP.
 const std::string& hip_text();
 
-/// The kernels of one device, compiled once. why_not says why there are none.
+/// The kernels of one device, compiled once. why_not says why there are no kernels.
 struct Kernels {
   Handle module = nullptr;  // stays loaded until the process ends
   std::array<Handle, unit_sizes.size()> gather{};

@@ -10,7 +10,7 @@
 
 namespace nuice::device {
 
-/// An owner that calls release(api, what) on the device for which the resource was made.
+/// An owner of a resource. It calls release(api, what) on the device for which the resource was made.
 template <typename What, int (*Api::*release)(What)>
 class Owned {
  public:
@@ -38,7 +38,7 @@ class Owned {
   What what_ = nullptr;
 };
 
-/// A stream that does not wait for the legacy default stream, nor does the default stream wait for it.
+/// A stream that does not wait for the legacy default stream. The default stream does not wait for it either.
 class Stream : public Owned<Handle, &Api::stream_destroy> {
  public:
   Stream() = default;

@@ -16,7 +16,7 @@ Function* as(void (*symbol)()) {
   return reinterpret_cast<Function*>(symbol);
 }
 
-// CUDA uses the driver API, on which the runtime, CuPy, PyTorch and all others are built.
+// CUDA uses the driver API, on which the runtime, CuPy, PyTorch and other libraries are built.
 constexpr std::array cuda_symbols = {
     "cuPointerGetAttribute", "cuStreamCreate",     "cuStreamDestroy_v2",
     "cuStreamWaitEvent",     "cuEventCreate",      "cuEventDestroy_v2",
@@ -39,8 +39,8 @@ std::string cuda_describe(const Driver& driver, int code) {
   return name != nullptr ? name : "error " + std::to_string(code);
 }
 
-/// Memory of a pool belongs to no context. In that case the device's primary context is used, as nearly all
-/// programs do.
+/// Memory of a pool belongs to no context. The device's primary context is then used, as nearly all programs
+/// do.
 int cuda_enter(const Location& at, void**) {
   const Api& api = at.driver->api;
   Handle context = at.context;
@@ -111,7 +111,7 @@ void hip_leave(const Location& at, void* before) noexcept {
   as<int(int)>(at.driver->api.set_current)(static_cast<int>(reinterpret_cast<std::intptr_t>(before)));
 }
 
-/// Compiles by hiprtc, which programs with their own kernels have loaded, and which ROCm installs with its
+/// Compiles with hiprtc. Programs with kernels of their own have loaded it, and ROCm installs it with its
 /// driver.
 std::string hip_kernels(const Driver& driver, std::string& why_not) {
   Handle library = driver.library;

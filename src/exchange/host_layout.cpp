@@ -17,7 +17,8 @@ Bytes rounded_up(Bytes bytes) { return round_up(bytes, static_cast<Bytes>(cache_
 
 HostLayout::HostLayout(const Hosts& hosts, Rank rank, std::vector<HostMessage> messages) {
   const Rank here = hosts.host_of(rank);
-  // Returns a kind (0: inside the host, 1: to another host, 2: from another host) and the other host.
+  // Returns the kind of a message (0: inside the host, 1: to another host, 2: from another host) and the
+  // other host.
   const auto where = [&](const HostMessage& message) {
     const Rank from = hosts.host_of(message.src);
     const Rank to = hosts.host_of(message.dst);
@@ -39,8 +40,8 @@ HostLayout::HostLayout(const Hosts& hosts, Rank rank, std::vector<HostMessage> m
   }
 }
 
-/// Places the messages contiguously from bytes_ on. A message inside the host has one place, which both ends
-/// use.
+/// Places the messages contiguously from bytes_ on. A message inside the host has only one place, which both
+/// ends use.
 void HostLayout::place(const Hosts& hosts, Rank rank, std::span<const HostMessage> messages, bool is_out) {
   const bool is_local = hosts.same(messages.front().src, messages.front().dst);
   Block* const block = is_local ? nullptr : is_out ? &outgoing_.back() : &incoming_.back();

@@ -5,7 +5,7 @@
 //   block from host B:  the same in the other direction, in the same order, so no agreement is needed
 //   inside the host:    messages between its ranks, ordered by (src, dst)
 //
-// Cost: O(m log m) for the m messages that begin or end on the host.
+// Cost: O(m log m), if m messages begin or end on the host.
 #pragma once
 
 #include <cstddef>

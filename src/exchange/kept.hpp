@@ -23,7 +23,7 @@ inline std::string part_name(const Part& part) {
 /// The bytes that one rank keeps for other ranks.
 class Kept {
  public:
-  /// Stores bytes, which can be taken from the next phase on.
+  /// Stores bytes. take() can return them from the next phase on.
   void put(const Part& part, std::vector<std::byte> bytes) { arriving_.push_back({part, std::move(bytes)}); }
 
   void end_phase() {
@@ -32,7 +32,7 @@ class Kept {
     arriving_.clear();
   }
 
-  /// Removes and returns the bytes of the part. Returns nothing if some of them are not here.
+  /// Removes and returns the bytes of the part. Returns nothing if some of its bytes are not here.
   std::vector<std::byte> take(const Part& part) {
     std::vector<std::byte> taken;
     Ranges& ranges = messages_[{part.src, part.dst}];
@@ -54,7 +54,7 @@ class Kept {
     return taken;
   }
 
-  /// Returns the name of a range that is left, or an empty string.
+  /// Returns the name of a range that was not taken, or an empty string.
   std::string find_rest() const {
     for (const auto& [pair, ranges] : messages_)
       if (!ranges.empty())

@@ -6,8 +6,8 @@
 //   for each phase: pair the sends with the receives of the same (src, dst), in order; copy
 //   check that every message was carried in full, and that no rank still keeps bytes that it should forward
 //
-// Forwarded bytes are stored as they arrive, and can be taken once, from the next phase on.
-// Cost: O(k log k + num_phases * num_ranks) time for k entries and parts, and a copy of the forwarded bytes.
+// Forwarded bytes are stored as they arrive, and can be taken once, from the next phase on. Cost: with k
+// entries and parts, O(k log k + num_phases * num_ranks) time and a copy of the forwarded bytes.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -141,8 +141,8 @@ class SerialExchange {
     }
   }
 
-  /// Collects the sends and receives of a phase, each sorted by pair. Within a pair they keep the order of
-  /// their tables.
+  /// Collects the sends and receives of a phase, and sorts them by pair of ranks. Those of one pair keep the
+  /// order of their tables.
   void collect(PhaseId phase) {
     sends_.clear();
     receives_.clear();

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Moves values like movement.hpp, for values in a device's memory:
 //
-// * A gather: one kernel per field packs its messages on the device, from where the exchange sends them.
+// * A gather: one kernel per field packs the field's messages on the device. The exchange sends them from
+//   there.
 // * A scatter, or a gather of fields that are sent in fewer bytes: values to be sent or combined are copied
-//   to the host, where movement.hpp handles them, so the result is the host's, bit for bit. Then they are
-//   copied back.
+//   to the host. There movement.hpp handles them, so that the result equals that of the host bit for bit.
+//   Then they are copied back.
 #pragma once
 
 #include <memory>
@@ -16,15 +17,15 @@
 
 namespace nuice::mpi {
 
-/// Returns whether any values of a field lie on a device. If a driver's query fails, returns true; of() then
-/// throws the driver's error.
+/// Returns whether any values of a field lie on a device. If a driver's query fails, returns true, so that
+/// of() then throws the driver's error.
 template <typename Field>
 bool any_on_device(std::span<const Field> fields);
 
 class DeviceMovement {
  public:
-  /// Returns null if movement.hpp can do everything. Requires checked fields; appends one FieldBytes for
-  /// each. The pattern must live as long as this object. Throws Error invalid_argument if values lie on
+  /// Returns null if movement.hpp can do everything. Requires checked fields. Appends one FieldBytes for each
+  /// field. The pattern must live as long as this object. Throws Error `invalid_argument` if values lie on
   /// several devices, or if owned (or ghost) values do not all lie in one place.
   template <typename Field>
   static std::unique_ptr<DeviceMovement> of(const Pattern& pattern, std::span<const Field> fields,
@@ -33,17 +34,17 @@ class DeviceMovement {
   std::byte* messages() {
     return packs_there_ ? static_cast<std::byte*>(packed_.get()) : movement_.messages.data();
   }
-  /// Returns where ghosts of field f are sent from or received to.
+  /// Returns where the ghosts of field f are sent from or received to.
   template <typename Byte>
   Byte* travelling(std::size_t f, Byte* ghosts) {
     if (packs_there_) return ghosts;
     return mpi::travelling<Byte>(movement_, f, ghosts_.empty() ? ghosts : ghosts_[f].here);
   }
-  /// Packs the messages after all work given to `stream` so far. Returns a stream after whose work the
-  /// messages are packed.
+  /// Packs the messages after all work that is on `stream` so far. Returns a stream; the messages are packed
+  /// when the work on it is done.
   device::Handle pack(device::Handle stream);
-  /// Unpacks what has been received, after all work given to `stream` so far. waits: the processor waits for
-  /// the copies, otherwise `stream` does.
+  /// Unpacks the received data after all work that is on `stream` so far. waits: the processor waits for the
+  /// copies; otherwise `stream` waits.
   void unpack(device::Handle stream, bool waits);
 
  private:
@@ -79,7 +80,7 @@ class DeviceMovement {
   Pattern pattern_;  // of the entries in memory_
   Movement movement_;
   std::vector<OwnedValues> owned_;  // by field; empty if they lie on the host
-  /// By field; empty if they lie on the host, or if the exchange reads them on the device.
+  /// By field. Empty if the values lie on the host, or if the exchange reads them on the device.
   std::vector<GhostValues> ghosts_;
 };
 

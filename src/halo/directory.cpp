@@ -69,7 +69,7 @@ std::vector<Rank> find_in_directory(const Communicator& comm, std::span<const Gl
   std::vector<Rank> owners;
   all_or_none(comm, [&] {
     // Answers come by ascending registrar, as the questions were sent. The answers of one registrar are in
-    // the order of its questions.
+    // the order of the questions to it.
     std::vector<std::size_t> next(static_cast<std::size_t>(comm.num_ranks()), 0);
     for (std::size_t p = 0; p < answers.num_partners(); ++p)
       next[static_cast<std::size_t>(answers.ranks[p])] = answers.begin[p];

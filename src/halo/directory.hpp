@@ -4,7 +4,7 @@
 // and owners may cluster.
 //
 // Cost: three exchanges, of 8 bytes per owned index, per question and per answer. Memory: O(own indices +
-// questions answered here).
+// questions that this rank answers).
 #pragma once
 
 #include <span>
@@ -16,8 +16,8 @@
 
 namespace nuice::mpi {
 
-/// Collective. Returns the owners of `wanted`; no_rank for an index that no rank owns. owned: what this rank
-/// owns. Throws Error invalid_argument on all ranks, naming an index that two ranks own.
+/// Collective. Returns the owner of each index in `wanted`; no_rank if no rank owns the index. owned: what
+/// this rank owns. If two ranks own an index, throws Error `invalid_argument` on all ranks, with this index.
 std::vector<Rank> find_in_directory(const Communicator& comm, std::span<const GlobalIndex> owned,
                                     std::span<const GlobalIndex> wanted);
 

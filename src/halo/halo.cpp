@@ -36,9 +36,9 @@ Halo::Halo(MPI_Comm parent, const Ownership& ownership, std::span<const GlobalIn
   state.require_same_size(entry_bytes);
   state.pattern = std::make_shared<const Pattern>(
       inspect(*state.comm, ownership, needed, entry_bytes, options, state.plan));
-  // The requests are a scatter of indices, so their plan can carry values in both directions. But a schedule
-  // that keeps links free in one direction may share links in the other direction. With a network, therefore,
-  // the gather is planned.
+  // The requests for ghosts are a scatter of indices, so their plan can carry values in both directions. But
+  // a schedule that keeps links free in one direction may share links in the other direction. If a network is
+  // named, the gather is therefore planned separately.
   if (options.topology.empty()) {
     state.once_per_host = OncePerHost::of(*state.comm, *state.pattern, options, entry_bytes);
     return;
@@ -111,8 +111,8 @@ void Halo::State::require_same_size(Bytes entry_bytes) const {
   });
 }
 
-/// Values may be shared only if they lie on the host on all ranks. Contributions may be combined on the
-/// carrier only if their order does not matter.
+/// Values may be sent once per host only if they lie on the host on all ranks. Contributions may be combined
+/// on the carrier only if their order does not matter.
 template <typename Field>
 bool Halo::State::shares_with(std::span<const Field> fields) const {
   if (!once_per_host) return false;

@@ -15,7 +15,7 @@ HaloExchange::State& HaloExchange::state() const {
   return *state_;
 }
 
-/// Reports an error of this rank's device driver to all ranks, like an error within an exchange.
+/// If this rank's device driver reports an error, all ranks report it, like an error within an exchange.
 template <typename Act>
 void HaloExchange::State::with_device(Act&& act) {
   try {

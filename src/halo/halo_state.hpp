@@ -19,13 +19,13 @@ struct Halo::State {
   std::shared_ptr<const Pattern> pattern;
   std::optional<Plan> plan;
   std::shared_ptr<OncePerHost> once_per_host;  // null if sharing does not pay
-  /// Whether the plan is for the scatter, otherwise for the gather. It is used backwards for the other
-  /// direction.
+  /// Whether the plan is for the scatter. Otherwise it is for the gather. The other direction uses it
+  /// backwards.
   bool plan_is_of_scatter = true;
 
-  /// Collective. Throws Error mismatch if the bytes per entry differ between ranks.
+  /// Collective. Throws Error `mismatch` if the bytes per entry differ between ranks.
   void require_same_size(Bytes entry_bytes) const;
-  /// Collective. Whether values of these fields cross the network once per host.
+  /// Collective. Whether the values of these fields cross the network once per host.
   template <typename Field>
   bool shares_with(std::span<const Field> fields) const;
   /// Collective. Makes an exchange of these fields.

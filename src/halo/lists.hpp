@@ -12,7 +12,8 @@
 
 namespace nuice::mpi {
 
-/// The list for or from ranks[p] is values[begin[p] .. begin[p + 1]). Ranks ascend.
+/// Lists for (or from) several ranks, by ascending rank. The list of ranks[p] is values[begin[p] .. begin[p +
+/// 1]).
 template <typename Value>
 struct ListsOf {
   std::vector<Rank> ranks;
@@ -24,7 +25,7 @@ struct ListsOf {
   std::span<const Value> list(std::size_t partner) const {
     return {values.data() + begin[partner], size(partner)};
   }
-  /// Returns the partners with the bytes of each list, for `bytes` bytes per value.
+  /// Returns the partners, with the bytes of each list if a value has `bytes` bytes.
   std::vector<Partner> messages(Bytes bytes) const {
     std::vector<Partner> all;
     for (std::size_t p = 0; p < num_partners(); ++p)
@@ -34,7 +35,7 @@ struct ListsOf {
 };
 using Lists = ListsOf<std::int64_t>;
 
-/// Puts values[i] on the list for ranks[i]. Within a list the order is kept.
+/// Puts values[i] on the list for ranks[i]. Within a list the values keep their order.
 Lists group(std::span<const Rank> ranks, std::span<const std::int64_t> values);
 
 /// Collective. Makes a plan that carries these lists with value_bytes bytes per value.
@@ -46,7 +47,8 @@ Plan plan_for(const Communicator& comm, const ListsOf<Value>& outgoing, Bytes va
   return Plan(comm.get(), destinations, options);
 }
 
-/// Collective. Returns the lists of all ranks for this rank. `plan` is plan_for() the same lists and bytes.
+/// Collective. Returns the lists of all ranks for this rank. `plan` must be plan_for() of the same lists and
+/// bytes.
 Lists exchange_lists(const Communicator& comm, Plan& plan, Bytes value_bytes, const Lists& outgoing);
 
 /// Collective. Makes a plan for this exchange only.

@@ -39,8 +39,8 @@ void check_all(const Pattern& pattern, std::span<const Field> fields, Rank rank)
   }
 }
 
-/// Calls use(movement, field, entries of a partner, place of the field's values in the messages) for the
-/// ranks that need owned entries.
+/// For the ranks that need owned entries, calls use(movement, field, entries of a partner, place of the
+/// field's values in the messages).
 template <typename Field, typename Use>
 Movement lay_out(const Pattern& pattern, std::span<const Field> fields, std::vector<FieldBytes>& all,
                  Use&& use) {
@@ -69,11 +69,12 @@ Movement lay_out(const Pattern& pattern, std::span<const Field> fields, std::vec
   return movement;
 }
 
-/// Packs entries of a size known at compile time: the copy is then a move instead of a call.
+/// Packs entries whose size is known at compile time. The copy of an entry is then a few instructions instead
+/// of a call.
 template <std::size_t Size>
 void pack_fixed(const Pack& pack) {
   std::byte* to = pack.to;
-  // A local pointer, because the compiler must assume that the bytes written may overlap `pack`.
+  // A local pointer is used, because the compiler must assume that the written bytes may overlap `pack`.
   const std::byte* const from = pack.from;
 #pragma GCC unroll 4
   for (const LocalIndex entry : pack.entries) {
@@ -118,8 +119,8 @@ std::size_t doubles_in(std::size_t entries, std::int64_t entry_bytes) {
   return entries * (static_cast<std::size_t>(entry_bytes) / sizeof(double));
 }
 
-/// Redirects the combines of fields that were sent in fewer bytes to memory where their values are doubles
-/// again. There is one combine per needer and field.
+/// Some fields were sent in fewer bytes. Makes their combines read from memory in which their values are
+/// doubles again. There is one combine per needer and field.
 void widen_what_arrives(Movement& movement, std::span<const ScatterField> fields) {
   const std::size_t needers = fields.empty() ? 0 : movement.combines.size() / fields.size();
   const auto bytes_of = [&](std::size_t at) {

@@ -2,8 +2,8 @@
 // Packs owned values before they are sent to the ranks that need them, and combines contributions that come
 // back.
 //
-// Owned values may lie anywhere, so they are packed into messages, field after field. The ghosts of one owner
-// are contiguous in every field, so MPI sends and receives them in place.
+// Owned values may lie anywhere, so they are packed into messages, field after field. In every field the
+// ghosts of one owner are contiguous, so MPI sends and receives them in place.
 #pragma once
 
 #include <span>
@@ -38,8 +38,8 @@ struct Movement {
   std::vector<std::byte> messages;  // to or from the ranks that need owned entries, back to back
   std::vector<Pack> packs;          // of a gather
   std::vector<Combine> combines;    // of a scatter; by ascending rank within a field
-  // The ghosts of fields that are sent in fewer bytes, in the short form; and received contributions as
-  // doubles.
+  // For fields that are sent in fewer bytes: their ghosts in the short form, and their received contributions
+  // as doubles.
   std::vector<std::vector<std::byte>> short_ghosts;  // by field; empty if the field is sent unchanged
   std::vector<std::byte> wide;
   std::vector<Convert> before;  // narrow the ghosts of a scatter before they are sent
@@ -56,11 +56,11 @@ struct FieldBytes {
   std::vector<std::int64_t> with_owners;
 };
 
-/// Throws Error invalid_argument if there is no field, or a field has too few values or components.
+/// Throws Error `invalid_argument` if there is no field, or a field has too few values or components.
 void check_fields(const Pattern& pattern, std::span<const GatherField> fields, Rank rank);
 void check_fields(const Pattern& pattern, std::span<const ScatterField> fields, Rank rank);
 
-/// Returns where ghosts of field f are sent from or received to: `ghosts`, or their short form.
+/// Returns where the ghosts of field f are sent from or received to: `ghosts`, or their short form.
 template <typename Byte>
 Byte* travelling(Movement& movement, std::size_t f, Byte* ghosts) {
   return movement.short_ghosts[f].empty() ? ghosts : movement.short_ghosts[f].data();

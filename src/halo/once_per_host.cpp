@@ -20,7 +20,8 @@ namespace {
 
 constexpr int index_bits = 32;
 
-/// Returns the index, in the halo of carriers, of entry `place` of the entries that `carrier` carries.
+/// Entry number `place` of the entries that `carrier` carries has an index in the halo of carriers. Returns
+/// this index.
 GlobalIndex carrier_index(Rank carrier, std::size_t place) {
   return (GlobalIndex{carrier} << index_bits) | static_cast<GlobalIndex>(place);
 }
@@ -90,8 +91,8 @@ std::vector<std::size_t> places_in(std::span<const GlobalIndex> all, std::span<c
 
 }  // namespace
 
-/// Chooses carriers, the same on every rank of the host: index by index, the needer that carries the fewest
-/// entries so far.
+/// Chooses carriers, the same on every rank of the host. The carrier of an index is the rank that carries the
+/// fewest entries so far, among the ranks that need the index.
 OncePerHost::Lists OncePerHost::lists_of(const Communicator& comm, const Pattern& pattern,
                                          std::span<const Rank> host,
                                          std::span<const std::vector<std::byte>> all) {
@@ -251,7 +252,7 @@ void OncePerHost::Bound::end() {
   for (const EntryCopy& copy : after) copy.run();
 }
 
-/// If the exchange is idle, first->test() throws that it was not started.
+/// If the exchange is idle, first->test() throws an Error which says that the exchange was not started.
 bool OncePerHost::Bound::test() {
   if (state != State::in_second) {
     if (!first->test()) return false;

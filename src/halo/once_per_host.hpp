@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lets a value that several ranks of a host need cross the network only once.
 //
-// * gather: one of these ranks, the carrier, receives the value (halo `network`); the others get it from the
-//   carrier (halo `inside`).
-// * scatter: contributions go to the carrier, which sums them (halo `inside`); the sum goes to the owner
+// * gather: one of the ranks that need the value, the carrier, receives it (halo `network`). The others get
+//   the value from the carrier (halo `inside`).
+// * scatter: contributions go to the carrier, which sums them (halo `inside`). The sum goes to the owner
 //   (halo `network`).
 //
-// Both halos use the same communicator. An entry needed by only one rank of the host, or owned on the host,
-// is sent directly. Carriers are chosen so that all ranks of a host carry about the same number of entries.
+// Both halos use the same communicator. If only one rank of the host needs an entry, or a rank of the host
+// owns it, the entry is sent directly. Carriers are chosen so that all ranks of a host carry about the same
+// number of entries.
 //
-// Cost: the ranks of a host tell each other their ghosts that are owned on other hosts; two more plans. Each
-// exchange copies ghosts once more.
+// Cost: two more plans, for which the ranks of a host tell each other their ghosts that are owned on other
+// hosts. Each exchange copies ghosts once more.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@
 
 namespace nuice::mpi {
 
-/// The number of entries that cross the network in an exchange, over all ranks.
+/// The number of entries that cross the network in an exchange, summed over all ranks.
 struct Crossing {
   std::int64_t every_time = 0;
   std::int64_t once_per_host = 0;
@@ -49,7 +50,7 @@ class OncePerHost {
   /// The ghosts of this rank, by where they come from.
   struct Lists {
     std::vector<GlobalIndex> network;  // received from their owners
-    /// The part of `network` that other ranks of the host get from this rank.
+    /// The entries of `network` that this rank passes on to other ranks of the host.
     std::vector<GlobalIndex> carried;
     std::vector<GlobalIndex> inside;         // received from carriers, as carrier_index()
     std::vector<GlobalIndex> inside_ghosts;  // the same entries as global indices
@@ -62,7 +63,7 @@ class OncePerHost {
   Crossing crossing_;
   std::optional<Halo> network_;
   std::optional<Halo> inside_;
-  // Places among this rank's ghosts, except for carried_: places among the ghosts of network_.
+  // Places among this rank's ghosts. carried_ has places among the ghosts of network_ instead.
   std::vector<std::size_t> of_network_;  // by ghost of network_
   std::vector<std::size_t> of_inside_;   // by ghost of inside_
   std::vector<std::size_t> carried_;     // by owned entry of inside_
@@ -94,12 +95,13 @@ struct OncePerHost::Bound {
   std::optional<HaloExchange> second;
   State state = State::idle;
 
-  /// Finishes the exchange first, because other ranks may wait for messages that this rank still has to send.
+  /// Completes the exchange before it is destroyed, because other ranks may wait for messages that this rank
+  /// still has to send.
   ~Bound();
   void start();
   bool test();
   void wait();
-  /// Throws Error state while the exchange is active.
+  /// Throws Error `state` while the exchange is active.
   void free();
 
  private:

@@ -41,8 +41,8 @@ OwnerFinder::OwnerFinder(const Communicator& comm, const Ownership& ownership)
   });
 }
 
-/// Checks that the replicated part of the ownership is the same on all ranks: its kind and, by fingerprint,
-/// its numbers.
+/// Every rank has a copy of the ownership's kind and numbers. Checks that all copies are equal. Numbers are
+/// compared by a fingerprint.
 void OwnerFinder::require_same_kind() const {
   const auto hash = fingerprint(ownership_.begins_) ^ fingerprint(ownership_.owners_);
   const std::array<std::uint64_t, 2> mine = {static_cast<std::uint64_t>(ownership_.kind_), hash};
@@ -91,7 +91,7 @@ OwnedIndices OwnerFinder::owned() {
     const auto rank = static_cast<std::size_t>(comm_.rank());
     const GlobalIndex begin = ownership_.begins_[rank];
     const GlobalIndex end = ownership_.begins_[rank + 1];
-    // Unsigned, because the distance of two indices may be too large for a signed integer.
+    // The numbers are unsigned, because the distance of two indices may be too large for a signed integer.
     return {begin, static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(begin), {}};
   }
   if (ownership_.kind_ == Ownership::Kind::array && listed_.empty())
@@ -102,8 +102,8 @@ OwnedIndices OwnerFinder::owned() {
   return {0, list.size(), list};
 }
 
-/// Returns the owner by rule; not for Kind::list. The result may be no valid rank, which the caller must
-/// check.
+/// Returns the owner that a rule gives; not for Kind::list. The result may not be a valid rank, so the caller
+/// must check it.
 Rank OwnerFinder::owner(GlobalIndex index) const {
   if (ownership_.kind_ == Ownership::Kind::function) return ownership_.owner_(index);
   if (ownership_.kind_ == Ownership::Kind::array) {

@@ -12,8 +12,8 @@
 
 namespace nuice::mpi {
 
-/// A rank's entries by local index: `count` of them from `first` on, or the entries of `list` if it is not
-/// empty.
+/// A rank's entries, by local index. If `list` is not empty, they are its entries, otherwise the `count`
+/// entries from `first` on.
 struct OwnedIndices {
   GlobalIndex first = 0;
   std::uint64_t count = 0;
@@ -22,13 +22,14 @@ struct OwnedIndices {
 
 class OwnerFinder {
  public:
-  /// Collective. Throws Error on all ranks if the ranks' ownership does not fit together.
+  /// Collective. Throws Error on all ranks if the ownerships of the ranks do not fit together.
   OwnerFinder(const Communicator& comm, const Ownership& ownership);
 
-  /// Returns this rank's entries. A list refers to the Ownership, or to memory filled in the first call.
+  /// Returns this rank's entries. A returned list refers to memory of the Ownership, or to memory that the
+  /// first call fills.
   OwnedIndices owned();
-  /// Collective. Returns the owner of each of these indices. Throws Error invalid_argument on all ranks,
-  /// naming rank and index, if no rank owns an index.
+  /// Collective. Returns the owner of each of these indices. If no rank owns an index, throws Error
+  /// `invalid_argument` on all ranks, with the asking rank and the index.
   std::vector<Rank> owners(std::span<const GlobalIndex> indices) const;
 
  private:
@@ -42,7 +43,7 @@ class OwnerFinder {
   std::vector<GlobalIndex> listed_;  // this rank's entries, for an array of owners
 };
 
-/// Returns an index that occurs more than once; nullopt if all differ.
+/// Returns an index that occurs more than once; nullopt if all indices differ.
 std::optional<GlobalIndex> repeated(std::vector<GlobalIndex> indices);
 
 }  // namespace nuice::mpi

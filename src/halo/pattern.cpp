@@ -2,8 +2,9 @@
 // The inspector, in three steps:
 //
 // * ghosts = distinct needed indices that are not owned here, by owner (owner_finder.hpp finds the owners)
-// * requests: each owner is sent the indices of its ghosts here; a plan finds the sources
-// * needers = the received requests as local indices
+// * requests: a rank sends each owner the indices of the ghosts that belong to the owner. A plan finds the
+//   sources
+// * needers = the ranks whose requests have come, with their requests as local indices
 #include "halo/pattern.hpp"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ void add_owned(Pattern& pattern, const OwnedIndices& owned) {
   if (!std::ranges::is_sorted(owned.list)) std::ranges::sort(pattern.places, {}, &Pattern::Place::index);
 }
 
-/// Returns the needed indices ascending, each once, without the indices that have a place already.
+/// Returns the needed indices that have no place yet. They are ascending, and each occurs once.
 std::vector<GlobalIndex> foreign(const Pattern& pattern, std::span<const GlobalIndex> needed) {
   std::vector<GlobalIndex> indices(needed.begin(), needed.end());
   std::ranges::sort(indices);
@@ -58,8 +59,8 @@ void add_ghosts(Pattern& pattern, Lists requests) {
   std::ranges::sort(pattern.places, {}, &Pattern::Place::index);
 }
 
-/// Converts requests to local indices. A request for an index that is not owned here means that two ranks'
-/// owner functions differ.
+/// Converts requests to local indices. If this rank does not own a requested index, two ranks' owner
+/// functions differ.
 EntryLists to_local(const Pattern& pattern, const Lists& requests, Rank rank) {
   EntryLists needers{.ranks = requests.ranks, .begin = requests.begin, .values = {}};
   needers.values.reserve(requests.values.size());
@@ -79,7 +80,7 @@ EntryLists to_local(const Pattern& pattern, const Lists& requests, Rank rank) {
 
 LocalIndex Pattern::find(GlobalIndex index) const {
   if (first_owned) {
-    // Unsigned, as in owned(): an index before the first one becomes a very large place.
+    // The place is unsigned, as in owned(), so an index before the first one becomes a very large place.
     const auto place = static_cast<std::uint64_t>(index) - static_cast<std::uint64_t>(*first_owned);
     if (place < static_cast<std::uint64_t>(num_owned)) return static_cast<LocalIndex>(place);
   }

@@ -22,8 +22,8 @@ struct Pattern {
 
   /// Set if the owned global indices are consecutive; they then need no `places`.
   std::optional<GlobalIndex> first_owned;
-  /// The local index of a global index. `places` is sorted by global index; it has the ghosts and other owned
-  /// entries.
+  /// The local index of a global index. `places` is sorted by global index. It contains the ghosts, and owned
+  /// entries that are not in first_owned's range.
   struct Place {
     GlobalIndex index;
     LocalIndex local;
@@ -34,8 +34,8 @@ struct Pattern {
   LocalIndex find(GlobalIndex index) const;
 };
 
-/// Collective. Finds the owners of the needed indices and sends them requests. `requests` becomes the plan
-/// that carried the requests, made for a scatter of entry_bytes per entry.
+/// Collective. Finds the owners of the needed indices, and sends them requests. `requests` becomes the plan
+/// that carried the requests. It is made for a scatter of entry_bytes per entry.
 Pattern inspect(const Communicator& comm, const Ownership& ownership, std::span<const GlobalIndex> needed,
                 Bytes entry_bytes, const PlanOptions& options, std::optional<Plan>& requests);
 

@@ -17,9 +17,9 @@ double load(const std::byte* at) {
   return value;
 }
 
-/// Rounds ties to even: adds just below half of the last kept place, plus the bit of that place. A double is
-/// first rounded to a float, which may turn a value next to a tie into a tie: the error is at most 2^-8 (1 +
-/// 2^-16).
+/// Rounds ties to even: adds just below half of the last kept place, plus the last kept bit. A double is
+/// first rounded to a float. If its value is next to a tie, this may turn it into a tie, so the error is at
+/// most 2^-8 (1 + 2^-16).
 Half to_half(double value) {
   const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
   const std::uint32_t rounded = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;

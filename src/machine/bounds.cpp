@@ -8,7 +8,8 @@
 namespace nuice {
 namespace {
 
-/// Returns the least number of bytes on the wire for any way to cut or pack the data: no packet is padded.
+/// Returns the fewest bytes on the wire that any way of cutting or packing the data can have. Packets are not
+/// padded.
 double least_wire(const Machine& machine, Bytes bytes) {
   const auto exact = static_cast<double>(bytes);
   if (machine.packet_payload == 0) return exact;
@@ -16,7 +17,7 @@ double least_wire(const Machine& machine, Bytes bytes) {
          (1 + static_cast<double>(machine.packet_header) / static_cast<double>(machine.packet_payload));
 }
 
-/// Returns the cost of a single message without its bytes.
+/// Returns the cost of a single message of 0 bytes.
 double least_overhead(const Machine& machine) {
   return machine.send_overhead_s - machine.exchange_saves_s + machine.start_up_s + machine.latency_s +
          machine.receive_overhead_s;

@@ -22,7 +22,7 @@ int rounds(Rank ranks) {
   return count;
 }
 
-/// Returns the time of one message in and one message out at the same time.
+/// Returns the time for sending one message and receiving one message at the same time.
 double exchange_s(const Machine& machine, Bytes bytes) {
   const double both_ways = machine.duplex == Duplex::half ? 2 : 1;
   const double wire_s = machine.byte_s * static_cast<double>(wire_bytes(machine, bytes));

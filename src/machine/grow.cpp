@@ -58,9 +58,9 @@ class Grower {
     return "tree:" + joined({ranks_per_host_, hosts}) + "/" + std::to_string(ranks_per_host_);
   }
 
-  /// Returns the arguments of a larger fattree or tree. A switch of a fattree has twice as many ports as
-  /// children, so the top level has room for that many children; a full fattree gets another level. In a tree
-  /// every subtree has one fat link, so its top level takes any number of children.
+  /// Returns the arguments of a larger fattree or tree. In a fattree the top switches may have twice as many
+  /// children, because a switch has twice as many ports as children. A full fattree gets another level. In a
+  /// tree every subtree has one fat link, so the top level takes any number of children.
   std::string trees(bool of_switches) const {
     const std::size_t slash = arguments_.find('/');
     Counts children = counts_in(arguments_.substr(0, slash));

@@ -33,7 +33,7 @@ struct Number {
 struct Flag {
   bool Machine::* member;
 };
-/// One of several names. set() throws Error invalid_argument, which lists the names.
+/// One of several names. set() throws Error `invalid_argument`, which lists the names.
 struct Name {
   std::string_view (*get)(const Machine&);
   void (*set)(Machine&, std::string_view);

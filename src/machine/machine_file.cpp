@@ -11,8 +11,8 @@
 #include "nuice/core/networks.hpp"
 #include "nuice/plan/machine.hpp"
 
-// toml++ asserts conditions that some texts violate ("[,port]"), and with NDEBUG lets the compiler assume
-// them. Without both it reports its own error.
+// toml++ asserts conditions that some texts violate ("[,port]"). With NDEBUG it lets the compiler assume
+// these conditions. With neither, it reports an error of its own.
 #pragma push_macro("NDEBUG")
 #undef NDEBUG
 #define TOML_ASSERT(expression) static_assert(true)
@@ -178,7 +178,7 @@ class Reader {
     in_file(node, [&] { what.set(machine_, text_of(key.name, node)); });
   }
 
-  /// Checks combinations of keys. The error names the line of the key at fault.
+  /// Checks combinations of keys. An error names the line of the key at fault.
   void require_valid() const {
     if (const machine::Fault fault = machine::find_fault(machine_); !fault.why.empty()) {
       const toml::node* node = root_[fault.section][fault.key].node();

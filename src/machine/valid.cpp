@@ -24,8 +24,8 @@ bool is_possible(const Machine& machine, const Key& key) {
       key.what);
 }
 
-/// Thirty years. Simulations add nanoseconds to elapsed time, and advice compares times: a longer time would
-/// round them away.
+/// Thirty years. Simulations add nanoseconds to elapsed time, and advice compares times. With a longer time,
+/// the nanoseconds would be lost by rounding.
 constexpr double longest_s = 1e9;
 
 bool is_too_long(const Machine& machine, const Key& key) {

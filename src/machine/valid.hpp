@@ -9,7 +9,7 @@
 
 namespace nuice::machine {
 
-/// A key as in a file, and its fault; `why` is empty if there is no fault.
+/// A key as in a file, and what is wrong with it. `why` is empty if nothing is wrong.
 struct Fault {
   std::string_view section;
   std::string_view key;

@@ -10,8 +10,8 @@
 namespace nuice::mpi {
 namespace {
 
-// Collective operations of MPI itself on a user's communicator, without the checks for deaths and timeouts
-// that Communicator has.
+// Calls MPI's collective operations on a user's communicator, without the checks for deaths and timeouts that
+// Communicator makes.
 void all_reduce(MPI_Comm comm, const void* in, void* out, int count, MPI_Datatype type, MPI_Op op) {
   must(MPI_Allreduce(in, out, count, type, op, comm), "MPI_Allreduce");
 }

@@ -12,8 +12,8 @@
 
 namespace nuice::mpi {
 
-/// The number of objects of this type that MPI has deleted. A remembered object is valid only while this
-/// number stays the same.
+/// The number of objects of this type that MPI has deleted. A thread may use an object that it remembers only
+/// while this number stays the same.
 template <typename Object>
 inline std::atomic<unsigned> num_deleted_attributes = 0;
 
@@ -42,9 +42,9 @@ Object* find_attribute(MPI_Comm comm) {
   return found != 0 ? static_cast<Object*>(value) : nullptr;
 }
 
-/// Returns the communicator's object; if there is none, calls make(), which may be collective, because either
-/// all ranks have the object or no rank has. Throws Error as check_parent(). Each thread remembers the
-/// communicator it asked for last, and does not ask MPI about it again.
+/// Returns the communicator's object. If there is none, calls make() to make it. make() may be collective,
+/// because either all ranks have the object or no rank has. Throws Error like check_parent(). Each thread
+/// remembers the communicator that it asked for last, and does not ask MPI about it again.
 template <typename Object, typename Make>
 Object& attribute_of(MPI_Comm comm, Make&& make) {
   struct Last {

@@ -11,7 +11,7 @@ namespace nuice::mpi {
 /// Returns "MPI_Barrier: MPI's own text for the code".
 std::string error_text(int code, const char* call);
 
-/// Throws Error mpi with the name of the call and MPI's own text.
+/// Throws Error `mpi` with the name of the call and MPI's text for the code.
 [[noreturn]] void fail(int code, const char* call);
 
 /// Calls fail() unless code is MPI_SUCCESS.
@@ -24,9 +24,9 @@ inline void must(int code, const char* call) {
 /// communicators.
 void must_duplicate(int code);
 
-/// Whether MPI calls are no longer allowed: destructors then do not free MPI's objects.
+/// Whether MPI calls are no longer allowed. Destructors then do not free MPI's objects.
 bool is_finalized();
-/// Throws Error state after MPI_Finalize; MPI itself would end the program.
+/// Throws Error `state` after MPI_Finalize, when MPI itself would end the program.
 void require_running(const char* call);
 
 }  // namespace nuice::mpi

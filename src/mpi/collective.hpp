@@ -5,11 +5,10 @@
 //
 //   broadcast(comm, &count, 1, MPI_INT, 0);
 //
-// Errors: `mpi` with the names of dead ranks, if MPI reports deaths; `timeout`, with the ranks that do not
+// Errors: `mpi` with the names of dead ranks, if MPI reports deaths; `timeout` with the ranks that do not
 // answer, if the operation has not ended after watchdog_s. The communicator is then given up: MPI may still
-// use it and the internal copies of the data, but never the caller's memory.
-// Cost: on a communicator that does not watch, the cost of MPI's operation; otherwise also a copy of what is
-// sent and received.
+// use it and the internal copies of the data, but never the caller's memory. Cost: that of MPI's operation.
+// If the communicator watches, also a copy of the sent and received data.
 #pragma once
 
 #include <mpi.h>
@@ -26,12 +25,12 @@ void all_reduce(const Communicator& comm, const void* in, void* out, int count, 
 void broadcast(const Communicator& comm, void* data, int count, MPI_Datatype type, Rank root);
 /// Gathers `count` elements of each rank.
 void all_gather(const Communicator& comm, const void* in, int count, MPI_Datatype type, void* out);
-/// Gathers counts[r] elements of rank r at begins[r]. `begins` has one more entry: the end of the last rank's
-/// elements.
+/// Gathers counts[r] elements from rank r, and places them at begins[r]. `begins` has one more entry: the end
+/// of the last rank's elements.
 void all_gather_v(const Communicator& comm, const void* in, MPI_Datatype type, void* out,
                   std::span<const int> counts, std::span<const int> begins);
-/// Like all_gather() and all_gather_v(), but only rank `root` receives; out, counts and begins matter only
-/// there.
+/// Like all_gather() and all_gather_v(), but only rank `root` receives. Other ranks' out, counts and begins
+/// are not used.
 void gather(const Communicator& comm, const void* in, int count, MPI_Datatype type, void* out, Rank root);
 void gather_v(const Communicator& comm, const void* in, int count, MPI_Datatype type, void* out,
               std::span<const int> counts, std::span<const int> begins, Rank root);

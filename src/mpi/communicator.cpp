@@ -14,7 +14,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// Communicators of MPI sessions. Programs with sessions may have no MPI_COMM_SELF.
+/// Communicators that came from MPI sessions. Programs with sessions may have no MPI_COMM_SELF.
 std::mutex mutex_of_sessions;
 std::vector<MPI_Comm> comms_of_sessions;
 
@@ -70,7 +70,8 @@ void take_tags(std::shared_ptr<const Communicator>& comm, int& next_tag, int las
   next_tag = has_more ? next_tag + tags_each : 0;
 }
 
-/// MPI writes the new communicator to heap memory, because it may do so after this rank has stopped waiting.
+/// MPI writes the new communicator to heap memory, because it may write it after this rank has stopped
+/// waiting.
 void Communicator::duplicate(MPI_Comm parent, const Communicator* known) {
   if (watches_deaths_) outlive_broken_pipes();
   auto made = std::make_unique<MPI_Comm>(MPI_COMM_NULL);

@@ -15,13 +15,13 @@ namespace nuice::mpi {
 class Communicator {
  public:
   /// Collective. Makes a communicator whose collective operations (collective.hpp) watch for deaths, if MPI
-  /// reports them, and for a limit of watchdog_s seconds (0: no limit). The constructor watches too. known:
-  /// another communicator of the same ranks, or null; it is used to find ranks that do not take part.
-  /// Throws Error `mpi` with the names of dead ranks; `timeout`; `state` before MPI_Init or after
-  /// MPI_Finalize; and `invalid_argument` for MPI_COMM_NULL and for an intercommunicator.
+  /// reports deaths, and for a limit of watchdog_s seconds (0: no limit). The constructor watches too. known:
+  /// another communicator of the same ranks, or null. It is used to find ranks that do not take part. Throws
+  /// Error `mpi` with the names of dead ranks; `timeout`; `state` before MPI_Init or after MPI_Finalize; and
+  /// `invalid_argument` for MPI_COMM_NULL and for an intercommunicator.
   Communicator(MPI_Comm parent, double watchdog_s, const Communicator* known = nullptr);
-  /// Collective. Duplicates another communicator, under the other's watchdog. The duplicate always watches,
-  /// so that set_watchdog() may set a limit later.
+  /// Collective. Duplicates another communicator, under the other communicator's watchdog. The duplicate
+  /// always watches, so that set_watchdog() may set a limit later.
   static constexpr struct Watching {
   } watching{};
   Communicator(const Communicator& parent, Watching);
@@ -32,11 +32,11 @@ class Communicator {
   MPI_Comm get() const { return comm_; }
   Rank rank() const { return rank_; }
   Rank num_ranks() const { return num_ranks_; }
-  /// Whether some rank has a limit or MPI reports deaths; the same on all ranks.
+  /// Whether any rank has a limit or MPI reports deaths. The same on all ranks.
   bool watches() const { return watches_; }
   bool watches_deaths() const { return watches_deaths_; }
   double watchdog_s() const { return watchdog_s_; }
-  /// Not collective. Marks that operations are pending for which no rank waits. The communicator is then not
+  /// Not collective. Marks that operations are active for which no rank waits. The communicator is then never
   /// freed.
   void give_up() const { is_given_up_ = true; }
   bool is_given_up() const { return is_given_up_; }
@@ -63,25 +63,25 @@ class Communicator {
 bool has_world();
 /// Whether MPI is initialised for this communicator, which may come from a session.
 bool may_be_used(MPI_Comm comm);
-/// Returns a communicator for calls that require one without communicating, such as MPI_Pack: MPI_COMM_SELF,
-/// or, if there is none, a communicator of the library.
+/// Returns a communicator for calls that require a communicator but do not communicate, such as MPI_Pack. It
+/// is MPI_COMM_SELF or, if that does not exist, a communicator of the library.
 MPI_Comm any_comm();
 
-/// Throws Error as Communicator() does.
+/// Throws Error like Communicator().
 void check_parent(MPI_Comm parent);
 
 /// Returns the largest tag that MPI allows: at least 32,767.
 int largest_tag();
 /// The tag of messages between the ranks of a host (host_ranks.hpp). The two larger tags are for roll calls
-/// (wait.cpp), smaller tags for exchanges.
+/// (wait.cpp). Smaller tags are for meetings and exchanges.
 inline int host_tag() { return largest_tag() - 2; }
 /// The first of the two tags with which ranks of a host find each other (meeting.hpp).
 inline int meeting_tag() { return host_tag() - 2; }
 inline int last_exchange_tag() { return meeting_tag() - 1; }
 
 /// Collective. Moves on to the tags of the next exchange: next_tag and the two that follow. If no tags are
-/// left, comm becomes a duplicate of itself, whose tags are all free. Messages of exchanges that hold the old
-/// communicator never meet messages of new exchanges.
+/// left, replaces comm by a duplicate of it, whose tags are all free. So messages of older exchanges, which
+/// still hold the old communicator, never meet messages of new exchanges.
 void take_tags(std::shared_ptr<const Communicator>& comm, int& next_tag, int last_tag = last_exchange_tag());
 
 }  // namespace nuice::mpi

@@ -49,8 +49,8 @@ bool is_revoked(MPI_Comm comm) {
   return MPIX_Comm_is_revoked(comm, &revoked) == MPI_SUCCESS && revoked != 0;
 }
 
-/// Like known_dead(), but waits up to a second if another rank has revoked the communicator before this rank
-/// has heard of the death.
+/// Like known_dead(). But if another rank has revoked the communicator and MPI has not yet reported the death
+/// to this rank, waits for the report for up to a second.
 std::vector<Rank> soon_known_dead(MPI_Comm comm) {
   constexpr double patience_s = 1;
   const double end_s = MPI_Wtime() + patience_s;

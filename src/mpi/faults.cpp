@@ -12,7 +12,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// An error as it is sent; small enough for MPI to send it eagerly.
+/// An error as it is sent. It is small enough for MPI to send it eagerly.
 struct Fault {
   int code;
   std::array<char, 1020> text;

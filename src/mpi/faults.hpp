@@ -11,8 +11,8 @@
 
 namespace nuice::mpi {
 
-/// Keeps memory that MPI may still read or write until the process ends. Leak checkers find it through the
-/// static list.
+/// Keeps memory that MPI may still read or write until the process ends. The static list lets leak checkers
+/// find it.
 template <typename Object>
 void leave_to_mpi(std::unique_ptr<Object> object) {
   struct Left {
@@ -26,14 +26,14 @@ void leave_to_mpi(std::unique_ptr<Object> object) {
 
 class Faults {
  public:
-  /// The tag must not be used for other messages of comm.
+  /// No other messages on comm may use the tag.
   Faults(std::shared_ptr<const Communicator> comm, int tag) : comm_(std::move(comm)), tag_(tag) {}
 
-  // tell() and hear() give the communicator up, because some ranks may never receive the error.
-  /// Sends the error to all other ranks, without waiting for them. Does nothing if a rank is known to have
-  /// failed before.
+  // After tell() and hear() the communicator is given up, because some ranks may never receive the error.
+  /// Sends the error to all other ranks, without waiting for them. Does nothing if this rank already knows of
+  /// an error.
   void tell(const Error& error);
-  /// Throws the Error of another rank that has failed. Does not wait.
+  /// If another rank has failed, throws its Error. Does not wait.
   void hear();
   bool has_failed() const { return has_failed_; }
   /// The rank whose Error was thrown.

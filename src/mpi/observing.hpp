@@ -24,7 +24,7 @@ inline void observe_end(Region region, std::int64_t which) {
     observer->end(observer->data, region, which);
 }
 
-/// Reports the beginning of a region to the observer when constructed, and its end when destroyed.
+/// Reports the beginning of a region to the observer in its constructor, and the end in its destructor.
 class Observed {
  public:
   explicit Observed(Region region, std::int64_t which = 0) : region_(region), which_(which) {

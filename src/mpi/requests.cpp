@@ -26,7 +26,7 @@ bool has_gaps(MPI_Datatype type) {
   return lower != 0 || extent != size;
 }
 
-/// Whether MPI packs the bytes of an element without gaps in the order in which they lie in memory.
+/// For a type without gaps: whether MPI packs an element's bytes in the order in which they lie in memory.
 bool packs_in_order(MPI_Datatype type) {
   const Bytes size = size_of(type);
   if (size > 1 << 16) return false;  // two bytes encode a position
@@ -49,8 +49,8 @@ bool is_over(MPI_Request request) {
   return code != MPI_SUCCESS || complete != 0;
 }
 
-/// Waits up to time_to_end_s for the requests for which is_one(index) holds. A moment in which this rank had
-/// no core hardly counts, because the other ranks may have had no core either.
+/// Waits up to time_to_end_s for the requests for which is_one(index) is true. The time in which this rank
+/// had no core hardly counts, because the other ranks may have had no core either.
 template <typename IsOne>
 void await_if(std::span<MPI_Request> requests, IsOne&& is_one) noexcept {
   constexpr double most_between_looks_s = 0.01;
@@ -62,9 +62,9 @@ void await_if(std::span<MPI_Request> requests, IsOne&& is_one) noexcept {
   }
 }
 
-/// Cancels the requests for which is_one(index) holds, the last one first. A message that arrives meanwhile
-/// then meets the first remaining receive, to which it belongs. Otherwise a piece of a message could match
-/// the receive of a shorter piece, and Open MPI would write beyond its end.
+/// Cancels the requests for which is_one(index) is true, the last one first. A message that arrives meanwhile
+/// then meets the first remaining receive, to which it belongs. In another order, a piece of a message could
+/// match the receive of a shorter piece, and Open MPI would write beyond the end of that receive.
 template <typename IsOne>
 void cancel_if(std::span<MPI_Request> requests, IsOne&& is_one) noexcept {
   for (std::size_t i = requests.size(); i-- > 0;)
@@ -205,8 +205,8 @@ void Requests::add(Mode mode, const Segment& segment, Rank partner, int tag, MPI
   if (requests_.size() == requests_.capacity()) requests_.reserve(2 * requests_.size() + 8);
   Extent extent = Extent::of(segment.count, 1 << 30, segment.type);
   const MPI_Datatype type = extent.type.get();
-  // Short sends are possible only with MPI's own types. Users may free their types, which only a persistent
-  // request keeps.
+  // Short sends are possible only with MPI's own types. A user may free other types, and only a persistent
+  // request keeps them.
   const bool is_short = mode == Mode::send && segment.count * size_of(segment.type) <= short_message_bytes &&
                         TypeOrigin::is_named(type);
   starts_.push_back({mode == Mode::receive, is_short, segment.at, extent.count, type, partner, tag, comm});
@@ -277,8 +277,8 @@ bool Requests::test(std::size_t begin, std::size_t end) {
   return done != 0;
 }
 
-/// Uses MPI_Wait for a single request: in an exchange of 8 bytes in one direction MPI_Waitall takes 5 ns
-/// longer.
+/// Uses MPI_Wait for a single request, because MPI_Waitall takes 5 ns longer (exchange of 8 bytes in one
+/// direction).
 void Requests::wait(std::size_t begin, std::size_t end) {
   if (begin + 1 == end)
     must(MPI_Wait(requests_.data() + begin, MPI_STATUS_IGNORE), "MPI_Wait");

@@ -13,8 +13,8 @@
 
 namespace nuice::mpi {
 
-/// Collective. Replaces these numbers on all ranks by rank 0's. Cost: one broadcast. Throws errors of MPI
-/// only.
+/// Collective. Replaces these numbers on all ranks by rank 0's numbers. Cost: one broadcast. Throws only
+/// errors of MPI.
 template <typename... Numbers>
 void share_from_rank_0(const Communicator& comm, Numbers&... numbers) {
   static_assert((std::is_trivially_copyable_v<Numbers> && ...));

@@ -17,17 +17,18 @@
 namespace nuice::mpi {
 namespace {
 
-/// The part of the limit that one poll may use up. On a machine with more ranks than cores, ranks reach the
-/// many steps of a collective operation late without being at fault.
+/// The part of the limit that the time between two polls may use up. On a machine with more ranks than cores,
+/// ranks reach the many steps of a collective operation late without being at fault.
 constexpr double most_of_limit = 0.01;
-/// The first part of a wait, in which a rank neither asks other ranks nor looks for their questions, because
-/// looking would cost as much as a short wait.
+/// The first part of a wait, in which a rank neither asks other ranks nor checks for their questions, because
+/// a check would cost as much as a short wait.
 constexpr double quick_s = 0.001;
 /// The interval between checks for questions. A check is another MPI call, which other polls avoid (see
 /// Patience).
 constexpr double look_every_s = 0.01;
 
-/// Questions and answers: empty messages on the two largest tags, which nothing else uses.
+/// Questions to other ranks, and answers. They are empty messages with the two largest tags, which no other
+/// messages use.
 class RollCall {
  public:
   explicit RollCall(const Communicator& comm)

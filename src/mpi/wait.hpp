@@ -33,13 +33,14 @@ class Patience {
 /// only this rank's MPI can forward. No message of comm may have this tag.
 void let_mpi_go_on(const Communicator& comm, int tag);
 
-/// Watches over a polling loop on comm whose end depends on other ranks, as wait() does.
+/// Watches a polling loop on comm whose end depends on other ranks. Does for it what wait() does for an
+/// operation.
 class Watch {
  public:
-  /// call: what the loop waits for, as errors name it.
+  /// call: the name of what the loop waits for, for error texts.
   Watch(const Communicator& comm, const char* call);
   void found_something() { quiet_.restart(), patience_.found_something(); }
-  /// Throws Error as wait().
+  /// Throws Error like wait().
   void found_nothing();
 
  private:
@@ -53,22 +54,22 @@ class Watch {
   bool was_quick_ = true;
 };
 
-/// Checks the result of a call on comm as must() does. If it failed, gives comm up, and the error names the
-/// dead ranks.
+/// Checks the result of a call on comm like must(). If the call failed, gives comm up, and names the dead
+/// ranks in the error.
 void must_naming(const Communicator& comm, int code, const char* call);
 
-/// Waits for an operation on comm, and meanwhile answers other ranks that wait here. If comm watches, throws
-/// Error `mpi` if MPI reports that a rank has died, and Error `timeout`, naming the ranks that do not answer,
-/// after watchdog_s. The operation is then still active, and the communicator given up.
+/// Waits for an operation on comm. Meanwhile answers other ranks that wait in this function. If comm watches,
+/// throws Error `mpi` if MPI reports that a rank has died, and Error `timeout`, naming the ranks that do not
+/// answer, after watchdog_s. The operation is then still active, and the communicator is given up.
 void wait(const Communicator& comm, MPI_Request& request, const char* call,
           MPI_Status* status = MPI_STATUS_IGNORE);
 
-/// Waits for several requests as wait() does. Requests may be null.
+/// Waits for several requests like wait(). Requests may be null.
 void wait_all(const Communicator& comm, std::span<MPI_Request> requests, const char* call);
 
-/// Waits as wait() does while MPI duplicates `parent`. The new communicator cannot carry questions yet, so
-/// ranks are asked on `known`, another communicator of the same ranks. If `known` is null, errors name dead
-/// ranks only.
+/// Waits like wait() while MPI duplicates `parent`. The new communicator cannot carry questions yet, so ranks
+/// are asked on `known`, another communicator of the same ranks. If `known` is null, errors name dead ranks
+/// only.
 void wait_for_duplicate(MPI_Comm parent, MPI_Request& request, double watchdog_s, bool watches_deaths,
                         const Communicator* known);
 

@@ -51,7 +51,8 @@ class RegularRows {
     }
   }
 
-  /// Replaces every (i, i) and some entry (r, c) by (i, c) and (r, i), which keeps all row and column sums.
+  /// Removes every entry (i, i). Replaces it and some entry (r, c) by (i, c) and (r, i), which keeps all row
+  /// and column sums.
   void clear_diagonal(Random& random) {
     for (Rank i = 0; i < num_ranks(); ++i) {
       if (has(i, i)) exchange_diagonal_entry(i, random);
@@ -63,8 +64,8 @@ class RegularRows {
   Rank num_ranks() const { return static_cast<Rank>(rows_.size()); }
   bool has(Rank r, Rank c) const { return std::ranges::binary_search(row(r), c); }
 
-  /// Tries rows, beginning with a random one. A suitable row exists because degree < n: row i lacks some
-  /// column c; column c has `degree` entries, and column i has only degree - 1 outside row i, so some row has
+  /// Tries rows, beginning with a random row. A suitable row exists because degree < n: row i lacks some
+  /// column c; column c has `degree` entries, but column i has only degree - 1 outside row i. So some row has
   /// c and lacks i.
   void exchange_diagonal_entry(Rank i, Random& random) {
     const Rank first = static_cast<Rank>(random.below(rows_.size()));

@@ -13,10 +13,10 @@
 namespace nuice::petsc {
 namespace {
 
-/// The executor that sends all messages at once. PETSc's basic does the same without buffers of its own.
+/// The executor that sends all messages at once. PETSc's type basic does the same, and needs no additional
+/// buffers.
 constexpr const char* at_once = "async";
-/// The number of consecutive exchanges, all of them left to basic for good, after which no new unit is
-/// expected.
+/// After this number of consecutive exchanges that were left to basic for good, no new unit size is expected.
 constexpr int settled = 64;
 
 /// One side's partners as PETSc lists them. Partner i has indices[offsets[i]] to indices[offsets[i + 1] - 1].

@@ -19,8 +19,8 @@
 
 namespace nuice::petsc {
 
-/// The other ranks to which this rank's roots, or its leaves, are connected, and the layout of the buffer for
-/// their messages: partner i has edges[i] places from begins[i] on.
+/// The other ranks to which this rank's roots (or its leaves) are connected, and the layout of the buffer for
+/// their messages. Partner i has edges[i] places, beginning at begins[i].
 struct Side {
   std::vector<int> ranks;
   std::vector<std::int64_t> edges;
@@ -44,7 +44,7 @@ struct Lane {
 /// The arms of a route's contest.
 enum Arm : std::uint8_t { basic_arm, plan_arm };
 
-/// The exchanges of units of unit_bytes in one direction, once a plan exists for them.
+/// The exchanges of units of unit_bytes in one direction, after a plan was made for them.
 struct Route {
   std::int64_t unit_bytes = 0;
   nuice_direction direction = NUICE_FORWARDS;  ///< Forwards: from roots to leaves.
@@ -54,16 +54,16 @@ struct Route {
   Route() = default;
   Route(const Route&) = delete;
   Route& operator=(const Route&) = delete;
-  /// Waits for the last report; all ranks have sent theirs.
+  /// Waits for the last report, which all ranks have sent already.
   ~Route() { MPI_Wait(&request_, MPI_STATUS_IGNORE); }
 
   bool is_plans() const { return contest.standings().is_settled() && contest.standings().best() == plan_arm; }
-  /// Whether basic is chosen for good: the contest has ended.
+  /// Whether the contest has ended, and basic is kept for good.
   bool is_basics() const {
     return contest.standings().is_settled() && contest.standings().best() == basic_arm;
   }
   /// Adds the time of an exchange. After the last exchange of a round, starts a report to the other ranks,
-  /// without waiting for it.
+  /// but does not wait for it.
   PetscErrorCode add(MPI_Comm comm, Arm arm, double elapsed_s);
   /// Collective. Waits for the pending report, if there is one.
   PetscErrorCode hear();
@@ -87,8 +87,8 @@ struct Turn {
   bool is_timed = false;
 };
 
-/// A plan for units of similar size, from 2^size_class bytes to less than twice as many. It is made for the
-/// unit size of the first use.
+/// A plan for units of similar size: from 2^size_class bytes to less than twice as many. The plan is made for
+/// the unit size of the first use.
 ///
 ///   state     exchanges are carried out by   next state
 ///   counted   basic, and are counted         planned or basics, at use options.planned_at
@@ -98,10 +98,10 @@ struct UnitPlan {
   enum class State : std::uint8_t { counted, planned, basics };
   int size_class = 0;
   std::int64_t unit_bytes = 0;
-  PetscInt uses = 0;  ///< The number of exchanges of all duplicates, in both directions.
+  PetscInt uses = 0;  ///< The number of exchanges of the forest and all its duplicates, in both directions.
   State state = State::counted;
   nuice_plan* plan = nullptr;  ///< Set in state `planned`.
-  std::string executor, why;   ///< The plan's executor; and the reason for it, or for using basic.
+  std::string executor, why;   ///< The plan's executor, and why it or basic is used.
   std::string device;          ///< How messages leave and reach this rank's device; empty without a device.
   double set_up_s = 0;         ///< This rank's time for packing, planning and binding the first lane.
   std::vector<std::unique_ptr<Route>> routes;
@@ -119,11 +119,11 @@ struct UnitPlan {
 class Forest {
  public:
   /// Collective. Either all ranks get an idle lane, or no rank does. It makes a plan at use
-  /// options.planned_at, binds if no lane is idle, and sometimes waits for a report; otherwise it costs
-  /// almost nothing. A lane's buffers are in the kind of memory of its first exchange. Later exchanges need
-  /// no agreement, because packing can copy between any kinds of memory.
+  /// options.planned_at, binds if no lane is idle, and sometimes waits for a report. Otherwise it costs
+  /// almost nothing. A lane's buffers are in the kind of memory that its first exchange used. Later exchanges
+  /// need no agreement, because packing can copy between all kinds of memory.
   PetscErrorCode next_turn(PetscSF sf, const Options& options, const Use& use, Turn* turn);
-  /// Whether basic carries out all exchanges in this direction for good, and has done so for some time.
+  /// Whether basic carries out all exchanges in this direction for good, and has already carried out many.
   bool is_basics(nuice_direction direction) const;
   /// Adds the messages of a planned exchange to the counts of -log_view.
   void log_messages(const Route& route) const;
@@ -148,8 +148,8 @@ class Forest {
   Packing within_;
   bool is_set_up_ = false;
   std::vector<std::unique_ptr<UnitPlan>> plans_;
-  int num_by_basic_ = 0;  ///< The number of last exchanges that were left to basic for good; it stops at a
-                          ///< limit.
+  int num_by_basic_ = 0;  ///< The number of exchanges that were left to basic for good since the last other
+                          ///< exchange. Counting stops at a limit.
 };
 
 }  // namespace nuice::petsc

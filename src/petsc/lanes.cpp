@@ -10,7 +10,7 @@
 namespace nuice::petsc {
 namespace {
 
-/// The messages of a side in its buffer, in bytes. The plan lists partners as Side does: destinations in the
+/// The messages of a side in its buffer, in bytes. The plan lists partners like Side: destinations in the
 /// order in which they were given, sources by ascending rank.
 struct Messages {
   std::vector<std::int64_t> counts, offsets;

@@ -21,8 +21,8 @@ constexpr std::array text_rows{
 
 }  // namespace
 
-/// Returns the options of a plan. A name that the user sets in -sf_nuice_options is not added again, because
-/// no name may occur twice.
+/// Returns the options of a plan. If the user sets a name in -sf_nuice_options, it is not added again,
+/// because no name may occur twice.
 std::string Options::text() const {
   std::string text = others;
   const auto add = [&](const std::string& name, const std::string& value) {

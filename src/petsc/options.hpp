@@ -15,11 +15,11 @@ struct Options {
   std::string others;       ///< -sf_nuice_options, as docs/reference/options.md lists them.
   PetscInt planned_at = 3;  ///< -sf_nuice_plan_at: the use of a unit size that makes the plan.
 
-  /// -sf_nuice_compare: whether basic and the plan are timed, and the faster one is kept. If not given: on,
-  /// unless a scheduler, executor or option is named.
+  /// -sf_nuice_compare: whether basic and the plan are timed, and the faster one is kept. By default this is
+  /// so unless the user names a scheduler, executor or option.
   std::optional<bool> comparison;
 
-  /// Whether the user names a scheduler, executor or option. Plans are then used even if they gain nothing.
+  /// Whether the user names a scheduler, executor or option. Plans are then used even if they are not faster.
   bool names_a_way() const { return !scheduler.empty() || !executor.empty() || !others.empty(); }
   bool compares() const { return comparison.value_or(!names_a_way()); }
   /// Returns the options as a string for nuice_plan_create().

@@ -29,8 +29,8 @@ class Buffer {
   Buffer& operator=(const Buffer&) = delete;
   ~Buffer();
 
-  /// Call it once. Allocates memory of this kind, as PETSc does for sf; host memory if the library does not
-  /// support the device.
+  /// Allocates memory of this kind, as PETSc does for sf. If the library does not support the device,
+  /// allocates host memory. Call it once.
   PetscErrorCode allocate(PetscSF sf, PetscMemType memory, std::size_t bytes);
   From from() const { return {memory_, data_}; }
   To to() { return {memory_, data_}; }
@@ -50,11 +50,11 @@ class Packing {
   Packing& operator=(const Packing&) = delete;
   ~Packing() { PetscCallAbort(PETSC_COMM_SELF, PetscSFDestroy(&forest_)); }
 
-  /// Place k of the buffer belongs to entry entries[k] of the data, which has num_entries entries; the buffer
-  /// has num_places places. If `places` is given, place places[k] is used instead of k.
+  /// Place k of the buffer belongs to entry entries[k] of the data. The data has num_entries entries, the
+  /// buffer num_places places. If `places` is given, place places[k] is used instead of place k.
   PetscErrorCode set_up(PetscInt num_entries, PetscInt num_places, const PetscInt* entries,
                         const PetscInt* places = nullptr);
-  /// Sets buffer[k] = data[entries[k]], or combines both with op.
+  /// Sets buffer[k] = data[entries[k]], or combines the two values with op.
   PetscErrorCode out_of(MPI_Datatype unit, From data, To buffer, MPI_Op op = MPI_REPLACE) const;
   /// Sets data[entries[k]] = op(data[entries[k]], buffer[k]), by ascending k.
   PetscErrorCode into(MPI_Datatype unit, From buffer, To data, MPI_Op op) const;

@@ -12,7 +12,8 @@
 namespace nuice::petsc {
 namespace {
 
-/// Part of the string by which an MPI library identifies itself, and its name in nuice_mpi_name().
+/// A part of the string by which an MPI library identifies itself, and the library's name in
+/// nuice_mpi_name().
 struct KnownMpi {
   const char* words;
   const char* name;
@@ -24,7 +25,7 @@ constexpr std::array known_mpis{
     KnownMpi{"MVAPICH", "mpich"},
 };
 
-/// This library's MPI calls reach PETSc's MPI, and crash if it is of another kind. So both must be of one
+/// This library's MPI calls reach PETSc's MPI, and crash if this is another MPI. So both must be of the same
 /// kind.
 PetscErrorCode require_same_mpi() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};

@@ -12,8 +12,8 @@
 #define PETSC_SUCCESS 0
 #endif
 
-/// Calls a function of NUICE. Its failure is an error of the ranks of comm (PETSC_COMM_SELF: of this rank
-/// alone).
+/// Calls a function of NUICE. If it fails, this is an error of all ranks of comm (of this rank alone, if comm
+/// is PETSC_COMM_SELF).
 #define PetscCallNuice(comm, ...)                                                                        \
   do {                                                                                                   \
     const int nuice_status_ = __VA_ARGS__;                                                               \
@@ -26,8 +26,8 @@ namespace nuice::petsc {
 /// Returns the PETSc error code with the closest meaning.
 PetscErrorCode error_code_of(int status);
 
-/// Runs work that allocates with the standard library. Returns PETSc's error for lack of memory if there is
-/// none.
+/// Runs work that allocates with the standard library. If there is not enough memory, returns PETSc's error
+/// for this.
 template <typename Work>
 PetscErrorCode without_exceptions(Work&& work) {
   try {

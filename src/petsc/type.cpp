@@ -14,8 +14,8 @@ constexpr const char* state_name = "nuice_state";
 
 PetscObject object(PetscSF sf) { return reinterpret_cast<PetscObject>(sf); }
 
-/// Collective over comm. The answer is kept with comm, because all forests of a program share few
-/// communicators.
+/// Collective over comm. Returns whether all ranks share memory. The answer is kept with comm, because all
+/// forests of a program share few communicators.
 PetscErrorCode all_share_memory(MPI_Comm comm, bool* answer) {
   static int key = MPI_KEYVAL_INVALID;
   static char yes, no;
@@ -85,7 +85,7 @@ PetscErrorCode start(const Forest& forest, const Turn& turn) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Records an exchange that has begun, unless basic carries it out untimed: then End needs no record.
+/// Records an exchange that has begun. If basic carries it out untimed, End needs no record.
 PetscErrorCode has_begun(TypeState& state, const UnderWay& exchange, double begin_s) {
   const Turn& turn = exchange.turn;
 

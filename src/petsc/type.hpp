@@ -18,7 +18,7 @@ constexpr const char* type_name = "nuice";
 /// The state of a star forest of this type. sf->data keeps the state of type basic, which VecScatter and
 /// others read.
 struct TypeState {
-  struct _PetscSFOps basic;  ///< The operations of type basic, for exchanges left to it.
+  struct _PetscSFOps basic;  ///< The operations of type basic. They carry out exchanges left to basic.
   Options options;
   std::shared_ptr<Forest> forest = std::make_shared<Forest>();  ///< Shared by duplicates.
   std::string left_to_basic;  ///< Why basic carries out all exchanges; empty if plans are used.
@@ -38,9 +38,9 @@ struct TypeState {
 PetscErrorCode state_of(PetscSF sf, TypeState** state);
 /// For PetscSFRegister().
 PetscErrorCode create(PetscSF sf);
-/// Collective. For -sf_view and PetscSFView(): prints plan and reason for each unit size.
+/// Collective. Prints plan and reason for each unit size, for -sf_view and PetscSFView().
 PetscErrorCode view_plans(PetscSF sf, const TypeState& state, PetscViewer viewer);
-/// Collective. Does so if -sf_view is given and the forest is set up.
+/// Collective. Calls view_plans() if -sf_view is given and the forest is set up.
 PetscErrorCode view_from_options(PetscSF sf, const TypeState& state);
 
 }  // namespace nuice::petsc

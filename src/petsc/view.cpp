@@ -28,7 +28,7 @@ PetscErrorCode view_plan(MPI_Comm comm, const UnitPlan& units, PetscViewer viewe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Prints what was tried, its times, and what is kept.
+/// Prints which arms were tried, their times, and which arm is kept.
 PetscErrorCode view_route(MPI_Comm comm, const Route& route, double set_up_s, PetscViewer viewer) {
   const exchange::Standings& known = route.contest.standings();
   const double plan_s = known.mean_s(plan_arm), basic_s = known.mean_s(basic_arm);

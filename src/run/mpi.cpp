@@ -81,7 +81,7 @@ bool is_mpi_code(const void* address) {
 
 bool is_own_call(const void* return_address) {
   static std::mutex mutex;
-  // Never destroyed, because programs may call MPI until they end.
+  // This map is never destroyed, because programs may call MPI until they end.
   static auto* const known = new std::unordered_map<const void*, bool>();
   const std::scoped_lock lock(mutex);
   const auto [found, is_new] = known->try_emplace(return_address, false);

@@ -2,9 +2,9 @@
 // The MPI of the program into which a library is preloaded. The library is linked with no MPI, because it is
 // also loaded into processes without MPI (mpiexec, shells).
 //
-// A library exports MPI_X and PMPI_X. Programs call MPI_X. Fortran's functions (in libraries of their own)
-// and the program's tools, linked or preloaded, call PMPI_X. Both call the function of the same name in the
-// libraries loaded after this one: another tool, or MPI.
+// This library exports MPI_X and PMPI_X. Programs call MPI_X. Fortran's functions (in libraries of their own)
+// and the program's tools, linked or preloaded, call PMPI_X. Both functions here call the function of the
+// same name in the libraries that were loaded after this one: another tool, or MPI.
 #pragma once
 
 #include <mpi.h>
@@ -17,7 +17,7 @@ namespace nuice::run {
 /// Makes MPI's functions visible to this library if the program has loaded them privately, as Python does.
 void find_mpi();
 
-/// Returns the function of that name in a library loaded later. Ends the program if there is none.
+/// Returns the function of that name in a library loaded later. If there is none, ends the program.
 void* next_named(const char* name);
 template <typename Function>
 Function next_function(const char* name) {
@@ -34,7 +34,7 @@ inline std::int64_t size_of(MPI_Datatype type) {
   PMPI_Type_size_x(type, &bytes);
   return bytes;
 }
-/// Returns the number of ranks with which a collective call on the communicator exchanges.
+/// Returns the number of ranks with which a collective call on the communicator exchanges data.
 inline int ranks_in(MPI_Comm comm) {
   int is_inter = 0;
   int count = 0;
@@ -47,7 +47,7 @@ inline int ranks_in(MPI_Comm comm) {
 std::string file_of(const void* address);
 /// Whether this code belongs to MPI, including its Fortran bindings, or to NUICE.
 bool is_mpi_code(const void* address);
-/// Whether this call of a PMPI function is an internal call of MPI or NUICE: it comes from their code, but
+/// Whether MPI or NUICE itself makes this call of a PMPI function. Then the call comes from their code, but
 /// not from the Fortran bindings.
 bool is_own_call(const void* return_address);
 

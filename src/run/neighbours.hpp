@@ -8,8 +8,8 @@
 
 namespace nuice::run {
 
-/// Returns the ranks to which this rank sends, by the place of their blocks; MPI_PROC_NULL if a place has
-/// none. A rank may occur several times. Empty without a topology.
+/// Returns the ranks to which this rank sends, in the order of their blocks. If a block has no rank, its
+/// entry is MPI_PROC_NULL. A rank may occur several times. Empty without a topology.
 std::vector<int> neighbours_of(MPI_Comm comm);
 
 }  // namespace nuice::run

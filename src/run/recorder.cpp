@@ -17,7 +17,8 @@
 namespace nuice::run {
 namespace {
 
-/// Limits: the calls of a series that are kept one by one, and the numbers in all rows together (32 MiB).
+/// Limits: the number of calls of a series that are kept one by one, and the number of values in all rows
+/// together (32 MiB).
 constexpr std::size_t most_calls = 1'000'000;
 constexpr std::size_t most_numbers = 4'000'000;
 
@@ -35,7 +36,8 @@ Site callers() {
   return site;
 }
 
-// MPI's own functions for this are objects in the MPI of the program, so they cannot be linked.
+// Says that MPI_Comm_dup does not copy the attribute. MPI has such functions, but they are objects in the
+// program's MPI, with which this library cannot be linked.
 int keep_to_itself(MPI_Comm, int, void*, void*, void*, int* is_copied) {
   *is_copied = 0;
   return MPI_SUCCESS;
@@ -58,8 +60,8 @@ std::vector<int> world_ranks(MPI_Comm comm) {
   return ranks;
 }
 
-/// Whether this process was spawned. Spawned processes would write files with the names of the processes that
-/// spawned them.
+/// Whether this process was spawned. A spawned process would write files with the same names as the processes
+/// that spawned it.
 bool is_spawned() {
   MPI_Comm parent{};
   int is_inter = 0;
@@ -69,7 +71,7 @@ bool is_spawned() {
 
 }  // namespace
 
-/// Never destroyed, because programs may call MPI until they end.
+/// The recorder is never destroyed, because programs may call MPI until they end.
 Recorder& recorder() {
   static auto* const one = new Recorder();
   return *one;
@@ -104,7 +106,7 @@ void Recorder::end() noexcept {
   }
 }
 
-/// Returns the communicator's number. It is kept as an attribute, because MPI reuses handles of freed
+/// Returns the communicator's number. The number is kept as an attribute, because MPI reuses handles of freed
 /// communicators.
 int Recorder::number_of(MPI_Comm comm) {
   void* value = nullptr;
@@ -168,7 +170,7 @@ void Recorder::note(const char* call, MPI_Comm comm, void* from, Row row, double
 
 // --- Operations with a request ---
 
-/// Keeps an operation under its handle. An operation that had this handle before is complete, or was freed
+/// Keeps an operation under its handle. If an earlier operation had this handle, it is complete, or was freed
 /// without this library noticing.
 Recorder::Operation& Recorder::keep(MPI_Request request, Operation operation) {
   operation.number = ++num_started_;
@@ -247,7 +249,7 @@ void Recorder::start(MPI_Request request, void* from, double seconds) {
         add(operation.call, operation.comm, from, operation.row, seconds);
 }
 
-/// Several requests share equally the time of the call that waited for them.
+/// If a call waited for several requests, they share its time equally.
 void Recorder::complete(const std::vector<MPI_Request>& requests, std::int64_t begun_after, void* from,
                         double seconds) {
   const std::scoped_lock lock(mutex_);
@@ -273,8 +275,8 @@ void Recorder::complete(const std::vector<MPI_Request>& requests, std::int64_t b
     if (!operation.is_persistent) pending_.erase(one);
   }
   num_pending_ = static_cast<std::int64_t>(pending_.size());
-  // This also applies if another thread's operation has got the handle meanwhile, because this operation has
-  // then ended.
+  // is_any is right even if another thread's operation has got the handle meanwhile, because this operation
+  // has then ended.
   const bool is_any = std::ranges::any_of(requests, [](MPI_Request each) { return each != null_request(); });
   if (is_any && !ended_.empty()) close_epochs(from);
 }

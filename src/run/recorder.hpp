@@ -5,9 +5,9 @@
 // format).
 //
 // Cost: a collective call costs a pass over its counts and some look-ups. MPI_Isend and MPI_Irecv, and each
-// request that is waited for, cost one look-up (bench/run.py recording measures both). Memory: every row (how
-// much this rank sends to which rank in one call) is kept once, and about six bytes per call, both up to a
-// limit. Calls beyond the limit are only counted.
+// request that is waited for, cost one look-up (bench/run.py recording measures both). Memory: every
+// different row (how much this rank sends to which rank in one call) is kept once, and each call takes about
+// six bytes. Both have a limit; calls beyond it are only counted.
 #pragma once
 
 #include <mpi.h>
@@ -26,13 +26,13 @@
 
 namespace nuice::run {
 
-/// One rank's part of one exchange: destination and bytes alternate, by ascending destination, without zero
-/// bytes.
+/// One rank's part of one exchange. Destination and bytes alternate, by ascending destination. Entries of
+/// zero bytes are left out.
 using Row = std::vector<std::int64_t>;
 
 /// Where the program called MPI: the callers' return addresses, innermost first, then 0. A place is
-/// identified by `from`, the innermost address. The other addresses are looked up only at its first call,
-/// because that takes about 8 us.
+/// identified by `from`, the innermost address. The other addresses are looked up only at the first call from
+/// that place, because this takes about 8 us.
 using Site = std::array<void*, 4>;
 
 class Recorder {
@@ -40,7 +40,7 @@ class Recorder {
   /// Starts recording if NUICE_RECORD_DIR names a folder. Called after MPI_Init.
   void begin();
   bool is_on() const { return is_on_; }
-  /// Writes the file and stops recording. Errors go to stderr; the program continues.
+  /// Writes the file and stops recording. Prints errors on stderr; the program continues.
   void end() noexcept;
 
   /// Records a collective call that has ended on this rank after `seconds`.
@@ -51,17 +51,17 @@ class Recorder {
                     MPI_Request request);
   void note_init(const char* call, MPI_Comm comm, void* from, Row row, MPI_Request request);
 
-  /// Records a point-to-point operation. An exchange consists of all that a rank starts on a communicator
-  /// before it has waited for all of it. destination: MPI_PROC_NULL or below for a receive.
+  /// Records a point-to-point operation. An exchange consists of all operations that a rank starts on a
+  /// communicator before it has waited for all of them. destination: MPI_PROC_NULL or below for a receive.
   void note_transfer(MPI_Comm comm, int destination, std::int64_t bytes, double seconds, MPI_Request request);
   void note_transfer_init(MPI_Comm comm, int destination, std::int64_t bytes, MPI_Request request);
-  /// Records a blocking send or receive inside such an exchange. Outside of one it is not recorded.
+  /// Records a blocking send or receive inside such an exchange. Outside an exchange it is not recorded.
   void note_blocking(MPI_Comm comm, int destination, std::int64_t bytes, double seconds);
 
-  /// Records that a persistent request has been started, in a call of `seconds`.
+  /// Records that a persistent request has been started, by a call that took `seconds`.
   void start(MPI_Request request, void* from, double seconds);
-  /// Records that these requests are complete after a call of `seconds`, which began when `begun_after`
-  /// operations had been started.
+  /// Records that these requests are complete after a call that took `seconds`. When the call began,
+  /// `begun_after` operations had been started.
   void complete(const std::vector<MPI_Request>& requests, std::int64_t begun_after, void* from,
                 double seconds);
   void forget(MPI_Request request);
@@ -87,12 +87,13 @@ class Recorder {
     std::vector<int> ranks;  // in MPI_COMM_WORLD
     std::vector<int> neighbours;
     bool knows_neighbours = false;
-    bool has_others = false;  // rows are not recorded: an intercommunicator, or processes of other worlds
+    bool has_others = false;  // rows are not recorded for an intercommunicator, or with processes of other
+                              // worlds
   };
-  /// A request that is not complete, or persistent. A handle does not identify an operation, because MPI
-  /// reuses it once the operation is complete, which may be at once (all short sends of Open MPI share one
-  /// handle). So if another operation gets the same handle, this one is complete. A call that waits completes
-  /// only operations that were started before it.
+  /// A request that is not complete, or is persistent. A handle does not identify an operation, because MPI
+  /// reuses the handle when the operation is complete. This may be at once: all short sends of Open MPI share
+  /// one handle. So if another operation gets the same handle, this operation is complete. A call that waits
+  /// completes only operations that were started before the call.
   struct Operation {
     std::int64_t number = 0;  // its place in the order of starts
     bool is_persistent = false;
@@ -109,7 +110,7 @@ class Recorder {
     int destination = MPI_PROC_NULL;
     std::int64_t bytes = 0;
   };
-  /// The transfers of one communicator since the last time that all of them were complete.
+  /// The transfers on one communicator since the last time that all its transfers were complete.
   struct Epoch {
     std::map<int, std::int64_t> bytes{};
     std::int64_t open = 0;
@@ -146,7 +147,7 @@ class Recorder {
   std::map<std::tuple<std::string_view, int, int>, std::size_t> series_by_;  // call, communicator, site
   std::unordered_map<MPI_Request, Operation> pending_;
   std::map<int, Epoch> epochs_;
-  std::set<int> ended_;  // epochs whose operations have all ended: the next call that completes a request
+  std::set<int> ended_;  // epochs whose operations have all ended; the next call that completes a request
                          // closes them
 };
 

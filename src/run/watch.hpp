@@ -6,7 +6,8 @@
 
 namespace nuice::run {
 
-/// The return address of a Fortran program's call, while one of Fortran's functions is active in MPI.
+/// The return address of a Fortran program's call. It is known while one of Fortran's functions is active in
+/// MPI.
 class FortranSite {
  public:
   explicit FortranSite(void* from) {
@@ -24,7 +25,7 @@ class FortranSite {
   bool is_outermost_ = at_ == nullptr;
 };
 
-/// Observes one call. Calls of MPI, tools or error handlers inside another call are not recorded.
+/// Observes one call. Calls that MPI, tools or error handlers make inside another call are not recorded.
 class Watch {
  public:
   /// from: the return address. is_profiling: for a PMPI function.
@@ -36,7 +37,7 @@ class Watch {
   /// Whether this watch is not inside another.
   bool is_outermost() const { return is_outermost_; }
   bool is_on() const { return is_on_; }
-  /// Whether a call that returned this code is to be recorded. The first call of this function takes the end
+  /// Whether to record a call that returned this code. The first call of this function also reads the end
   /// time.
   bool records(int code);
   /// Whether the call is recorded, whatever it returned.

@@ -57,7 +57,7 @@ class Planner {
       std::uint64_t all = 0;
       run_rounds(world, palette_, [&](std::uint32_t, std::uint64_t unsettled) {
         all = std::max({all, unsettled, std::uint64_t{1}});
-        // The progress is logarithmic, because every round settles about the same share of the remaining
+        // The progress is a logarithm, because every round settles about the same share of the remaining
         // messages.
         tell(step, 1 - std::log1p(static_cast<double>(unsettled)) / std::log1p(static_cast<double>(all)));
       });
@@ -74,7 +74,7 @@ class Planner {
     return run;
   }
 
-  /// Gives new partners to a share of the messages; returns the number of changed messages.
+  /// Gives new partners to a share of the messages. Returns the number of changed messages.
   std::uint64_t change(double share) {
     Random random(mix64(seed_ + 1));
     const std::uint64_t changed = exchange_partners(ranks_, share, random);
@@ -139,7 +139,7 @@ std::vector<ScaleName> names_of(const Rows& rows) {
   return names;
 }
 
-/// Returns the number of links of the longest route between the ranks of a sample.
+/// For a sample of ranks, returns the number of links of the longest route between them.
 std::size_t longest_route(const Topology& topology) {
   constexpr Rank sample = 64;
   const Rank stride = std::max<Rank>(1, topology.num_ranks() / sample);

@@ -8,7 +8,7 @@
 namespace nuice::scale {
 namespace {
 
-/// Rows in which partners can be replaced one by one; they are ascending again only after sort().
+/// Rows in which partners can be replaced one by one. A changed row is ascending again only after sort().
 class Changing {
  public:
   explicit Changing(Rows& rows) : rows_(rows) {}

@@ -10,7 +10,7 @@ namespace nuice::scale {
 using distributed::Rows;
 
 /// Replaces pairs of messages a -> b and c -> d by a -> d and c -> b, until `share` of all messages is new.
-/// New messages have no colour; the others keep theirs. All ranks send and receive as many messages as
+/// New messages have no colour; the others keep their colours. All ranks send and receive as many messages as
 /// before. Returns the number of new messages.
 std::uint64_t exchange_partners(Rows& sends, double share, Random& random);
 

@@ -20,8 +20,8 @@ namespace {
 std::size_t index(Rank rank) { return static_cast<std::size_t>(rank); }
 
 /// Makes rows in which every rank sends and receives `degree` messages: the union of `degree` random
-/// permutations. Duplicates and messages of a rank to itself are removed by swapping entries; entries for
-/// which no swap is found (with degrees close to the number of ranks) are left out.
+/// permutations. Duplicates, and messages of a rank to itself, are removed by swapping entries. If no swap is
+/// found (with degrees close to the number of ranks), an entry is left out.
 void random_rows(Rank num_ranks, Rank degree, Random& random, Rows& rows) {
   if (degree >= num_ranks) refuse("degree " + std::to_string(degree) + ": less than the number of ranks");
   const std::size_t d = index(degree);
@@ -57,7 +57,7 @@ void random_rows(Rank num_ranks, Rank degree, Random& random, Rows& rows) {
   }
 }
 
-/// Boxes of ranks in two or three dimensions; the last layer may be incomplete.
+/// Boxes of ranks in two or three dimensions. The last layer may be incomplete.
 class Box {
  public:
   Box(Rank num_ranks, int dimensions) : num_ranks_(num_ranks), dimensions_(dimensions) {
@@ -100,8 +100,8 @@ void stencil_rows(Rank num_ranks, Rank degree, Random&, Rows& rows) {
   }
 }
 
-/// Makes rows from random points, one in each cell of a square. Points closer than a radius are neighbours;
-/// ranks have `degree` neighbours on average.
+/// Makes rows from random points, one in each cell of a square. Points closer than a radius are neighbours.
+/// The radius is such that ranks have `degree` neighbours on average.
 void mesh_rows(Rank num_ranks, Rank degree, Random& random, Rows& rows) {
   const Box box(num_ranks, 2);
   const double radius = std::sqrt(static_cast<double>(degree) / std::numbers::pi);
@@ -123,8 +123,8 @@ void mesh_rows(Rank num_ranks, Rank degree, Random& random, Rows& rows) {
 }
 
 /// Makes rows in which few ranks send and receive much more than others. The numbers of partners follow a
-/// power law from about degree / 2 to 32 times the degree, and targets are drawn so that the first ranks are
-/// in most lists.
+/// power law, from about degree / 2 to 32 times the degree. Destinations are drawn so that the first ranks
+/// are in most lists.
 void power_rows(Rank num_ranks, Rank degree, Random& random, Rows& rows) {
   const Rank quarter = num_ranks / 4;
   const double most = std::min<double>(quarter, 32.0 * degree);

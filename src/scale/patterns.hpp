@@ -16,7 +16,7 @@ using distributed::Rows;
 struct Pattern {
   std::string_view name;
   std::string_view summary;
-  /// Fills begin and partners. Throws Error invalid_argument for a degree that the pattern does not have.
+  /// Fills begin and partners. Throws Error `invalid_argument` if the pattern does not allow the degree.
   void (*make)(Rank num_ranks, Rank degree, Random& random, Rows& rows);
 };
 std::span<const Pattern> patterns();
@@ -29,7 +29,7 @@ struct SizeLaw {
 };
 std::span<const SizeLaw> size_laws();
 
-/// Returns the messages that all ranks send. Throws Error invalid_argument for unknown names, and as
+/// Returns the messages that all ranks send. Throws Error `invalid_argument` for unknown names, and like
 /// Pattern::make.
 Rows make_rows(std::string_view pattern, std::string_view sizes, Rank num_ranks, Rank degree,
                std::uint64_t seed);

@@ -30,7 +30,7 @@ class Block {
       for (const Claim& claim : sent.of(i)) told_.push_back({table.rank, dst, claim});
     }
   }
-  /// Sorts by receiver. Senders were added in ascending order, and stay in this order.
+  /// Sorts by receiver. For each receiver, senders stay in ascending order, in which they were added.
   void sort() { std::ranges::stable_sort(told_, {}, &Told::dst); }
 
   std::optional<Violation> compare(const PhaseTable& table) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // AC, asynchronous communication (NICE fig. 4; 003 fig. 2): nothing is scheduled.
 //
-// One phase holds all messages. The executor posts all receives, then all sends, and then waits. Sends are in
-// random order (004 s.3.1): in a fixed order all ranks would begin with the same receivers. Every rank draws
-// its own order, which no other rank needs to know (orders.hpp). Strip mining (003 s.3.1) is done by the
-// executor (AsyncOptions::max_sends): it limits the messages in flight and changes no order.
+// One phase holds all messages. The executor posts all receives, starts all sends, and then waits. Sends are
+// in random order (004 s.3.1): in a fixed order all ranks would begin with the same receivers. Every rank
+// draws its own order, which no other rank needs to know (orders.hpp). Strip mining (003 s.3.1) is an option
+// of the executor (AsyncOptions::max_sends). It limits the messages in flight and does not change the order.
 // Cost: O(messages).
 #include <numeric>
 #include <vector>

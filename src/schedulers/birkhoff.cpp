@@ -3,14 +3,13 @@
 // busiest rank sends or receives, which no schedule can beat (Birkhoff 1946; as preemptive open shop,
 // Gonzalez and Sahni, JACM 23, 1976; between servers, FAST, NSDI 2026).
 //
-// The matrix is peeled (peeling.hpp), starting with matchings of large edges. Matchings whose edges all have
-// at least `least` bytes left are taken as long as there are any; then `least` is lowered by a quarter.
-// Matchings could also be taken regardless of sizes, but then each phase empties about one message, and 128
-// ranks need 16,000 phases instead of 1,000. The number of phases is at most messages + 2 * ranks, since each
-// phase empties an edge. This is not a good schedule if a phase costs much; kpbs takes the cost of phases
-// into account.
-// Cost: O(phases * ranks + searches * messages) time in the worst case; searches are short. 32 bytes per
-// piece.
+// The matrix is peeled (peeling.hpp), starting with matchings of large edges. While there is a matching whose
+// edges all have at least `least` bytes left, it is taken. When there is none, `least` is lowered by a
+// quarter. Matchings could also be taken regardless of sizes, but then each phase empties about one message,
+// and 128 ranks need 16,000 phases instead of 1,000. The number of phases is at most messages + 2 * ranks,
+// because each phase empties an edge. This is not a good schedule if a phase costs much; kpbs takes the cost
+// of phases into account. Cost: O(phases * ranks + searches * messages) time in the worst case; searches are
+// short. 32 bytes per piece.
 #include "schedulers/graph/peeling.hpp"
 #include "schedulers/rows.hpp"
 

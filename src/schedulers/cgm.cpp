@@ -5,8 +5,8 @@
 // The matrix is compressed to its entries (CCOM). Each row is in random order, so that not all rows try the
 // same receivers first. Each phase starts at a random row and visits the rows cyclically. It takes from every
 // row the first entry whose receiver is still free. The row's last entry moves into the gap, so used entries
-// are never visited again. Expected: d + log d phases and O(d n ln d) time for d messages per rank to random
-// destinations (003 s.4). With maximum degree D there are at most 2 D - 1 phases. 8 bytes per message.
+// are never visited again. For d messages per rank to random destinations, d + log d phases and O(d n ln d)
+// time are expected (003 s.4). With maximum degree D there are at most 2 D - 1 phases. 8 bytes per message.
 #include <vector>
 
 #include "nuice/core/interrupt.hpp"

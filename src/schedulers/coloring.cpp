@@ -11,9 +11,9 @@
 //   Computing 42, 2013).
 //
 // If some rank sends to, or receives from, all other ranks (D = n - 1), no search is needed: phase k = (dst -
-// src) mod n is a partial permutation, and there are n - 1 of them.
-// Cost: O(m log D + n log n log D) expected, for any distribution of the messages. 32 bytes per message for
-// matrices that are nearly regular, at most twice that.
+// src) mod n is a partial permutation, and there are n - 1 such phases. Cost: O(m log D + n log n log D)
+// expected, for any distribution of the messages. 32 bytes per message for matrices that are nearly regular,
+// at most twice as much for others.
 #include <algorithm>
 #include <bit>
 #include <vector>
@@ -80,7 +80,7 @@ std::vector<PhaseId> phases_by_decomposition(RegularGraph graph, MessageId degre
   return phase_of;
 }
 
-/// Returns the maximum number of messages that a node sends to other nodes, or receives from them.
+/// Returns the maximum number of messages that any node sends to other nodes, or receives from them.
 MessageId most_messages(std::span<const Ends> messages, Rank num_nodes) {
   std::vector<MessageId> sent(static_cast<std::size_t>(num_nodes), 0);
   std::vector<MessageId> received(sent);

@@ -2,27 +2,28 @@
 // Coloring by size: exactly as many phases as the maximum degree D, with nearly as few bytes as whole
 // messages allow.
 //
-// The whole-message bound W (bounds.hpp) is a sum of D targets. T_k is the maximum, over all ports, of the
-// port's k-th largest message. Phases get these targets: phase k takes no message larger than T_k. If all
-// phases keep to their targets, phase_bytes() is W. Phases are made one at a time. Let the R remaining
+// The whole-message bound W (bounds.hpp) is a sum of D targets T_k. T_k is the maximum, over all ports, of
+// the port's k-th largest message. Every phase gets a target: phase k takes no message larger than T_k. If
+// all phases keep to their targets, phase_bytes() is W. Phases are made one at a time. Let the R remaining
 // targets be T_1 >= .. >= T_R, and the remaining messages of a port x_1 >= x_2 >= .. Then every port has
 //
-//   x_i <= T_i for all i, and at most R messages                                                           (1)
+//   x_i <= T_i for all i, and at most R messages                                                        (1)
 //
-// This holds in the beginning, and every phase keeps it. A phase with target T_q takes from the port some x_p
-// <= T_q. Afterwards (1) holds again if and only if there is no i with q <= i < p and x_i > T_(i+1), where
-// T_(R+1) = 0. So a port has a *limit*, the first such x_i: it must take part with a message that is at least
-// as large. If there is no such x_i, the port may stay idle. To find a matching within the targets and
-// limits, the largest messages are taken first, and alternating paths complete it. If there is no such
-// matching, some targets are raised, as little as possible (relax()). When targets no longer restrict the
-// choice, only the ports with R messages must take part. Then there always is a matching (Koenig 1916), so
-// there are D phases.
+// Condition (1) holds in the beginning, and every phase preserves it. Suppose that a phase with target T_q
+// takes from the port some x_p <= T_q. Then (1) holds for the remaining messages if and only if there is no i
+// with q <= i < p and x_i > T_(i+1), where T_(R+1) = 0. So the first such x_i is the *limit* of the port: the
+// phase must take a message of this port that is at least as large. If there is no such x_i, the port may
+// stay idle. To find a matching within the targets and limits, the largest messages are taken first, and
+// alternating paths complete the matching. If there is no such matching, some targets are raised, as little
+// as possible (relax()). When targets no longer restrict the choice, only the ports with R messages must take
+// part. Then there always is a matching (Koenig 1916), so there are D phases.
 //
-// The next phase is the largest or the smallest remaining phase, whichever end has the larger step between
-// targets. The last phases to be made leave little choice, so they should have targets close to each other.
-// These are the small targets for skewed sizes, and the middle ones for uniform sizes. Starting from one end
-// only is worse for some distributions: ascending order needs 1.3 W for Zipf's law, and descending order
-// 1.015 W for uniform sizes and regular sparse matrices. This order needs at most 1.005 W.
+// The next phase to be made is the one with the largest or with the smallest remaining target, depending on
+// which end has the larger step to its neighbour. The phases that are made last have little choice, so their
+// targets should be close to each other. Such targets are the small ones for skewed sizes, and the middle
+// ones for uniform sizes. To start from one end only is worse for some distributions: ascending order needs
+// 1.3 W for Zipf's law, and descending order 1.015 W for uniform sizes and regular sparse matrices. The order
+// used here needs at most 1.005 W.
 //
 // Cost: O(m log m + D n) plus the searches. Measured: about 0.6 us per message for dense matrices of 1,024
 // ranks. 40 bytes per message.
@@ -54,7 +55,7 @@ class Coloring {
 
  private:
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-  using Raise = std::uint64_t;  // bytes; raises of many targets add up to max_bytes at most
+  using Raise = std::uint64_t;  // bytes; raises of many targets together are at most max_bytes
   struct AtPort {
     Place to = none;       // the first message beyond its limit; none: the port may stay idle
     Place matched = none;  // the message that is matched, or none
@@ -90,7 +91,7 @@ class Coloring {
   void take_phase(std::vector<PhaseId>& at_place);
 
   SizedPorts ports_;
-  std::vector<Place> from_;  // by phase: the first message within its target; then num_messages()
+  std::vector<Place> from_;  // for each phase: the first message within its target; then num_messages()
   PhaseId num_phases_ = 0;
   PhaseId first_ = 0;  // phases first_ .. end_ - 1 are still to be made
   PhaseId end_ = 0;
@@ -101,8 +102,8 @@ class Coloring {
   std::uint32_t search_ = 0;
 };
 
-/// Finds the targets: the first message that is the k-th message of one of its ports is T_k, because messages
-/// are ordered by size.
+/// Finds the targets. Messages are ordered by descending size. T_k is the size of the first message that is
+/// the k-th message of its sender or of its receiver.
 Coloring::Coloring(const CommMatrix& matrix, Pieces pieces) : ports_(matrix, std::move(pieces)) {
   std::vector<PhaseId> met(ports_.num_ports(), 0);
   for (Place place = 0; place < ports_.num_messages(); ++place) {
@@ -146,8 +147,9 @@ void Coloring::set_limits() {
   for (Port port = 0; port < ports_.num_ports(); ++port) at_[port].to = limit(port);
 }
 
-/// Returns the end of the messages that are as large as the first x_i with i >= q and x_i > T_(i+1). In the
-/// code i counts from 0, and larger messages have lower places.
+/// Returns the end of the messages that are as large as the port's limit (see the top of this file): the
+/// first x_i with i >= q and x_i > T_(i+1). In the code i counts from 0, and larger messages have lower
+/// places.
 Place Coloring::limit(Port port) const {
   const auto left = ports_.left(port);
   if (phase_ != first_) return left.size() == num_left() ? ports_.same_size_end(left.back().place) : none;
@@ -177,8 +179,8 @@ void Coloring::pair(Port port, Port partner, Place place) {
   at_[partner].partner = port;
 }
 
-/// Makes nearly all of the matching. It stops when the remaining pairs would cost a long scan; a search finds
-/// them faster.
+/// Makes nearly all of the matching. It stops when the remaining pairs would need a long scan, because a
+/// search finds them faster.
 void Coloring::match_largest_first() {
   for (AtPort& at : at_) at.matched = none;
   std::size_t free_senders = 0;
@@ -198,8 +200,8 @@ void Coloring::match_largest_first() {
   }
 }
 
-/// Matches more senders than necessary: a message that is sent now does not restrict later phases. A few
-/// checks per sender find nearly all messages that fit.
+/// Matches more senders than necessary, because a message that is sent now does not restrict later phases. A
+/// few checks per sender find nearly all messages that fit.
 void Coloring::match_idle_senders() {
   constexpr std::size_t most_looks = 8;
   for (Port sender = 0; sender < ports_.num_senders(); ++sender) {
@@ -215,7 +217,7 @@ void Coloring::match_idle_senders() {
   }
 }
 
-/// Searches breadth first along alternating paths for a port that has no message in this phase or that may
+/// Searches breadth first along alternating paths. Looks for a port that has no message in this phase, or may
 /// give up its message.
 bool Coloring::find_message_for(Port root) {
   check_interrupt();
@@ -252,9 +254,10 @@ void Coloring::turn_path(Port root, Port reached) {
 }
 
 /// Called after a failed search. Raises targets until a port of the search's queue may use a message to a
-/// port that was not reached, or may stay idle, whichever raises the targets least. There is such a port.
-/// Otherwise every port in the queue would have one message for each of the R phases left, all to reached
-/// ports; but there is one reached port fewer, and each has at most R messages.
+/// port that was not reached, or may stay idle. It chooses the possibility that raises targets least. There
+/// always is a possibility. Otherwise every port in the queue would have one message for each of the R
+/// remaining phases, all of them to reached ports. But the reached ports are one fewer, and each has at most
+/// R messages.
 void Coloring::relax() {
   struct {
     Raise bytes = std::numeric_limits<Raise>::max();
@@ -282,8 +285,9 @@ void Coloring::relax() {
   set_limits();
 }
 
-/// Raises the target of this phase, and the targets above it that are lower, so that the phase may take
-/// `place`. Returns by how many bytes. really: false only computes the raise.
+/// Raises the target of this phase so that the phase may take `place`. Lower-numbered phases whose targets
+/// are too low are raised as well, so that targets keep descending. Returns the number of bytes by which it
+/// raises targets. really: if false, only computes this number.
 Coloring::Raise Coloring::raise_target(Place place, bool really) {
   Raise raised = 0;
   for (PhaseId above = phase_ + 1; above > first_ && from_[above - 1] > place; --above) {
@@ -295,7 +299,7 @@ Coloring::Raise Coloring::raise_target(Place place, bool really) {
 }
 
 /// Raises the targets T_(i+1) that do not allow the port to keep messages x_i larger than `place` for later
-/// phases. Returns by how many bytes.
+/// phases. Returns the number of bytes by which it raises targets.
 Coloring::Raise Coloring::raise_limit(Port port, Place place, bool really) {
   if (place < at_[port].to) return 0;
   Raise raised = 0;

@@ -6,8 +6,8 @@
 
 namespace nuice::sched {
 
-/// Colours pieces with as few phases as possible: the maximum number of pieces of a rank. The first phase of
-/// a message sends its first bytes.
+/// Colours pieces with as few phases as possible: as many as the maximum number of pieces of a rank. The
+/// first phase that has a piece of a message sends the message's first bytes.
 Schedule color_pieces(const CommMatrix& matrix, Pieces pieces);
 
 }  // namespace nuice::sched

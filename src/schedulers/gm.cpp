@@ -5,14 +5,14 @@
 // Each phase starts at a random row and visits the rows cyclically. It takes from every row the first column
 // whose receiver is still free. The figure does not say where the search along a row begins. If it begins at
 // column 0, all rows try the same receivers first: for n = 32, d = 24 this takes 30.5 phases on average,
-// while 003 table 3 prints 26.56. Here the search begins at the row's own number, which takes 26.7 phases;
-// the other printed averages agree as closely.
+// while 003 table 3 prints 26.56. Here the search in row i begins at column i, which takes 26.7 phases. The
+// other averages in the table agree as closely.
 //
-// The figure scans all n columns of a row in every phase, which CGM improves. Zero and scheduled entries are
-// skipped in any case, so only the other entries are kept here, each row in scan order. This gives the same
-// schedules with 4 bytes per message instead of n^2 bits.
-// Cost: O(phases * messages) in the worst case, O(d ln d) for a row on average, plus moving the rest of the
-// row for every message. With maximum degree D the number of phases is between D and 2 D - 1.
+// The figure scans all n columns of a row in every phase, which CGM improves. Entries that are zero or
+// already scheduled are skipped in any case, so only the other entries are kept here, each row in scan order.
+// This gives the same schedules with 4 bytes per message instead of n^2 bits. Cost: O(phases * messages) in
+// the worst case. A row takes O(d ln d) on average, plus the time to move the rest of the row for every
+// message. With maximum degree D the number of phases is between D and 2 D - 1.
 #include <algorithm>
 #include <span>
 #include <vector>
@@ -24,7 +24,7 @@
 namespace nuice::sched {
 namespace {
 
-/// The unscheduled messages of each row, cyclically from column `row` on.
+/// The unscheduled messages of each row. Row i is in cyclic order, beginning at column i.
 class Rows {
  public:
   explicit Rows(const CommMatrix& matrix)
@@ -41,8 +41,8 @@ class Rows {
     }
   }
 
-  /// Takes the row's first message whose receiver is free in this phase. Phases count from 1 here. Returns
-  /// false if there is none.
+  /// Takes the row's first message whose receiver is free in this phase. Returns false if there is no such
+  /// message. Phases count from 1 here.
   bool take(Rank src, PhaseId phase, MessageId& taken) {
     const auto index = static_cast<std::size_t>(src);
     const auto row = ids_.begin() + static_cast<std::ptrdiff_t>(begin_[index]);
@@ -63,7 +63,7 @@ class Rows {
   std::vector<MessageId> ids_;      // row after row
   std::vector<std::size_t> begin_;  // by row
   std::vector<MessageId> left_;     // by row
-  std::vector<PhaseId> taken_in_;   // by receiver: the phase in which it was last taken
+  std::vector<PhaseId> taken_in_;   // for each receiver: the phase in which it was last taken
 };
 
 }  // namespace

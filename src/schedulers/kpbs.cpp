@@ -4,16 +4,16 @@
 //
 // The first schedule is the schedule of Cohen, Jeannot, Padoy and Wagner (IEEE TPDS 17(10), 2006) for
 // k-preemptive bipartite scheduling, without their limit of k transfers at a time. Sizes are rounded up to
-// multiples of c, so that no phase is shorter than its cost. Then matchings are peeled, starting with large
-// edges. Let B be the bytes of the busiest rank and D the maximum degree. Every schedule costs at least B + c
-// D. The rounded matrix has at most B + c D bytes per rank, so the phases together take at most that long.
-// Each phase takes at least c. Hence
+// multiples of c, the cost of a phase, so that no phase is shorter than its cost. Then matchings are peeled,
+// starting with large edges. Let B be the bytes of the busiest rank and D the maximum degree. Every schedule
+// costs at least B + c D. The rounded matrix has at most B + c D bytes per rank, so the phases together take
+// at most that long. Each phase takes at least c. Hence
 //
 //   cost = sum over phases of (c + largest piece) <= 2 (B + c D), at most twice the least
 //
-// The second schedule is coloring_by_size. It usually is much nearer to the minimum if c is at least a
-// hundredth of an average message, because splitting does not pay then. If c = 0, the first schedule is
-// birkhoff's. Cost: the sum for both schedules.
+// The second schedule is that of coloring_by_size. If c is at least a hundredth of an average message,
+// splitting does not pay, and the second schedule usually is much nearer to the minimum. If c = 0, the first
+// schedule is birkhoff's. Cost: the sum for both schedules.
 #include <algorithm>
 #include <utility>
 
@@ -23,8 +23,8 @@
 namespace nuice::sched {
 namespace {
 
-/// Returns the cost as a double, which cannot overflow. Costs that differ by less than its precision count as
-/// equal.
+/// Returns the cost as a double, which cannot overflow. Costs count as equal if they differ by less than a
+/// double's precision.
 double cost(const Schedule& schedule, Bytes phase_cost_bytes) {
   return static_cast<double>(phase_bytes(schedule)) +
          static_cast<double>(phase_cost_bytes) * static_cast<double>(schedule.num_phases());

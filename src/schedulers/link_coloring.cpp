@@ -2,23 +2,25 @@
 // Link colouring: schedules without node or link contention in nearly the fewest possible phases.
 //
 // No such schedule has fewer phases than the maximum, over ports and links, of messages per slot. First fit
-// (rs_nl) needs many more if links are scarce, because it fills links that later messages need. Therefore:
+// (rs_nl) needs many more phases if links are scarce, because it fills links that later messages need.
+// Therefore there are two steps:
 //
 // 1. First fit, starting with the messages whose ports and links are busiest in sum; and again in the order
 //   of ids, which gives the pairwise exchange (i xor k) if every rank sends to every rank. The better result
 //   is kept.
 // 2. While there are more phases than the bound, the smallest phase is dissolved, and its messages are put
-//   into other phases. A message that no phase can take evicts others, which are then placed in the same way,
-//   the last evicted first. It goes into the phase whose victims have caused the least trouble so far.
-//   Trouble counts how often a message found no free phase, so the search does not run in circles.
+//   into other phases. If no phase can take a message, the message evicts others, which are then placed in
+//   the same way, the last evicted first. It goes into the phase whose victims have caused the least trouble
+//   so far. The trouble of a message is the number of times that it found no free phase. So the search does
+//   not run in circles.
 //
 // Step 2 is the method by which Nagata and Braysy (Oper. Res. Lett. 37, 2009) save vehicles in routing
-// problems; here phases take the role of vehicles. It stops at the bound or at a work limit, and keeps what
-// it has reached. Work is counted, not timed, so plans are the same on all machines.
+// problems; here phases take the role of vehicles. It stops at the bound or at a limit of work, and then uses
+// the best result so far. Work is counted, not timed, so plans are the same on all machines.
 //
-// Cost: O(m log m + sum of routes * phases / 64) for step 1. For step 2 at most 400 times the sum of routes
-// plus 2 * 10^5 steps, and never more than 1.5 * 10^8 steps of about 5 ns. 4 bytes per port or link, per
-// phase.
+// Cost: let R be the sum of the lengths of all routes. Step 1 takes O(m log m + R * phases / 64). Step 2
+// takes at most 400 R + 2 * 10^5 steps, and never more than 1.5 * 10^8 steps, of about 5 ns each. Memory: 4
+// bytes per port or link, per phase.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -89,7 +91,7 @@ class Ejection {
         seen_(num_messages, 0),
         work_left_(std::min(1.5e8, 2e5 + 400 * static_cast<double>(packing.num_needs_of_all()))) {}
 
-  /// Removes one phase. Returns false if the work limit is reached; some messages then have no phase.
+  /// Removes one phase. If the limit of work is reached, returns false, and some messages have no phase.
   bool remove_phase() {
     outside_ = packing_.dissolve_smallest_phase();
     while (!outside_.empty()) {
@@ -140,8 +142,8 @@ class Ejection {
     return best;
   }
 
-  /// Returns the trouble of all messages that block this message in a phase. Stops adding once the sum is
-  /// above `limit`.
+  /// Returns the trouble of all messages that block this message in a phase. Stops adding when the sum
+  /// exceeds `limit`.
   std::uint64_t trouble_of_putting_out(MessageId id, PhaseId phase, std::uint64_t limit) {
     ++glance_;
     std::uint64_t sum = 0;
@@ -156,8 +158,8 @@ class Ejection {
     return sum;
   }
 
-  /// Returns the message of a full need that has caused the least trouble; `no_message` if one of its
-  /// messages was already chosen for another need.
+  /// Returns the message with the least trouble among the messages that fill a need. Returns `no_message` if
+  /// one of them was already chosen for another need.
   MessageId choose_victim(Need need, PhaseId phase) const {
     MessageId victim = Packing::no_message;
     bool has_room = false;

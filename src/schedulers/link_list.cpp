@@ -3,15 +3,15 @@
 // route have finished (depend). It is meant for unequal sizes.
 //
 // A clock counts bytes. Whenever transfers end, the messages that wait for the freed ports and links are
-// tried, starting with the message whose busiest port or link has most bytes left. A message begins if
-// everything it needs is free. After a quantum of bytes a message must compete again, so a long message does
+// tried. The first is the message whose busiest port or link has the most bytes left. A message begins if all
+// its ports and links are free. After a quantum of bytes a message must compete again, so a long message does
 // not delay a more urgent one. If no other message takes its place, it continues as the same transfer. (The
 // rule is most remaining work first, with preemption. In open shops with one machine per job it is optimal:
 // Gonzalez and Sahni, J. ACM 23, 1976. Here jobs need several machines at once, so it is a heuristic.)
 //
-// Phases are the levels of that order: a transfer is in the first phase after the phases of all transfers
-// that used its ports and links before. So no phase has link contention. Phases say nothing about times, and
-// there may be more of them than necessary.
+// Phases are the levels of the resulting order: a transfer is in the first phase after the phases of all
+// transfers that used its ports and links before. So no phase has link contention. Phases say nothing about
+// times, and there may be more phases than necessary.
 //
 // Cost: O(transfers * links of a route * 64), because at most 64 of the messages that wait for a port or link
 // are tried. 8 bytes per message and link of its route.
@@ -108,7 +108,7 @@ class LinkList {
       body(needs_[2 * num_ranks_ + static_cast<std::size_t>(link)]);
   }
 
-  /// Returns the bytes left to carry, per slot, on the message's busiest port or link.
+  /// Returns the bytes that the message's busiest port or link still has to carry, per slot.
   Bytes urgency(MessageId id) {
     Bytes most = 0;
     for_needs(id, [&](const Need& need) { most = std::max(most, need.work / std::ssize(need.levels)); });
@@ -130,7 +130,7 @@ class LinkList {
     seen_.assign(matrix_.num_messages(), 0);
   }
 
-  /// Frees the message's ports and links, and adds the messages that wait for them.
+  /// Frees the message's ports and links. Adds the messages that wait for them to `waiting`.
   void end(MessageId id, std::vector<MessageId>& waiting) {
     just_ended_.push_back(std::exchange(running_[id], no_transfer));
     for_needs(id, [&](Need& need) {
@@ -175,8 +175,8 @@ class LinkList {
     ends_.emplace(now_ + static_cast<double>(bytes), id);
   }
 
-  /// Returns whether the same transfer can continue: no message has taken a slot in a later phase on its
-  /// route. This always holds on ports and links with one slot.
+  /// Returns whether the same transfer can continue. It can if no message has taken a slot in a later phase
+  /// on its route. This always holds on ports and links with one slot.
   bool goes_on(std::size_t piece) {
     bool same = true;
     for_needs(pieces_[piece].message, [&](const Need& need) {
@@ -218,7 +218,7 @@ class LinkList {
   std::vector<std::size_t> just_ended_;
   std::priority_queue<std::pair<double, MessageId>, std::vector<std::pair<double, MessageId>>, std::greater<>>
       ends_;
-  std::vector<std::uint64_t> seen_;  // by message: the look at which it was last added
+  std::vector<std::uint64_t> seen_;  // for each message: the search in which it was last added
   std::uint64_t look_ = 0;
   std::vector<std::tuple<Bytes, Bytes, MessageId>> keys_;
   Bytes quantum_ = least_quantum;

@@ -28,7 +28,7 @@ class Tables final : public Rows {
 }  // namespace
 
 void load_rows(const std::string& path) {
-  // dlopen() searches only the system's folders for a name without a folder.
+  // If a name has no folder, dlopen() searches only the system's folders.
   std::error_code is_none;
   const bool is_file = std::filesystem::exists(path, is_none);
   const std::string file = is_file ? std::filesystem::absolute(path).string() : path;

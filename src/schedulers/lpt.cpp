@@ -6,15 +6,15 @@
 // The rule is Graham's largest processing time first (SIAM J. Applied Mathematics 17, 1969), for ports
 // instead of processors. Let D be the maximum degree, W the whole-message bound (bounds.hpp) and L the
 // largest message. Then:
-// * phases <= 2D - 1: each phase before a message's phase is taken by another message of its sender or its
+// * phases <= 2D - 1: in each phase before a message's phase, another message occupies its sender or its
 //   receiver.
-// * phase_bytes <= 2W - L: of the k phases before a message's phase, its sender or its receiver takes at
-//   least k/2, with messages at least as large. So phase k (from 0) waits no longer than the (ceil(k/2) +
-//   1)-th largest message of some port, and each term of W counts twice, except for the first. No schedule of
-//   whole messages is shorter than W.
+// * phase_bytes <= 2W - L: of the k phases before a message's phase, its sender or its receiver is busy in at
+//   least k/2, with messages at least as large. So the largest message of phase k (counted from 0) is at most
+//   the (ceil(k/2) + 1)-th term of W. Each term of W then counts at most twice, and the first term once. No
+//   schedule of whole messages is shorter than W.
 //
-// Cost: O(m log m + m D / 32) time. A port has one bit per phase. If that would be more than 4 bytes per
-// message, it has no bits, and its few messages are scanned instead. At most 20 bytes per message.
+// Cost: O(m log m + m D / 32) time. A port has one bit per phase. If this would be more than 4 bytes per
+// message, the port has no bits, and its few messages are scanned instead. At most 20 bytes per message.
 #include <bit>
 #include <limits>
 #include <vector>
@@ -32,13 +32,13 @@ constexpr PhaseId not_yet = std::numeric_limits<PhaseId>::max();
 
 void flip(std::span<Word> bits, PhaseId phase) { bits[phase / 64] ^= Word{1} << (phase % 64); }
 
-/// The phases in which the senders, or the receivers, are busy.
+/// The phases in which senders are busy, or those in which receivers are busy.
 class BusyPhases {
  public:
   BusyPhases(Rank num_ranks, std::size_t max_phases)
       : words_((max_phases + 63) / 64), begin_(static_cast<std::size_t>(num_ranks), none), few_(words_, 0) {}
 
-  /// Must be called once for every rank, before any other function.
+  /// Call it once for every rank, before any other function.
   void add(Rank rank, std::size_t degree) {
     if (degree * 4 < words_ * sizeof(Word)) return;
     begin_[static_cast<std::size_t>(rank)] = bits_.size();
@@ -74,7 +74,7 @@ class BusyPhases {
   std::size_t words_;
   std::vector<std::size_t> begin_;  // by rank: its first word in bits_, or none
   std::vector<Word> bits_;
-  std::vector<Word> few_;  // for the rank looked at, if it has no bits of its own
+  std::vector<Word> few_;  // the bits of the last rank asked for, if it has no bits of its own
 };
 
 PhaseId first_free(std::span<const Word> sender, std::span<const Word> receiver) {

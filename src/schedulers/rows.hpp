@@ -34,7 +34,7 @@ std::string why_not_link_free(const Problem& problem);
 Schedule make_rs_nl(const Problem& problem);
 Schedule make_rs_nlh(const Problem& problem);
 Schedule make_link_coloring(const Problem& problem);
-/// paths: one per message; if empty, all messages take the network's routes.
+/// paths: one per message. If it is empty, all messages take the network's routes.
 Schedule color_on_paths(const Problem& problem, std::span<const std::int64_t> paths);
 Schedule make_path_coloring(const Problem& problem);
 Schedule make_link_list(const Problem& problem);

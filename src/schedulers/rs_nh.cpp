@@ -4,26 +4,28 @@
 //
 // In a phase all ranks wait for the largest transfer. The papers therefore have two rules. Each rank sends
 // its largest message first, so that messages of similar size share a phase. And each phase has a cutoff
-// size, its level. Messages up to the level are sent whole. A larger message sends that many bytes, and the
-// rest is kept for later phases.
+// size, its level. Messages up to the level are sent whole. Of a larger message the phase sends as many bytes
+// as the level, and later phases send the rest.
 //
 // The papers print neither the algorithm nor how the level is chosen ("a reasonable message size"). NUICE
 // does the following:
 // * Partners as in RS_N: starting at a random row, each row takes its largest entry whose receiver is still
-//   free; among equal sizes the order is random. Rows are sorted arrays, while the papers use heaps. The
-//   order is the same, and entries after one with a taken receiver can be reached without removing it.
+//   free. Entries of equal size are in random order. Rows are sorted arrays, while the papers use heaps. The
+//   order is the same, and if the receiver of an entry is taken, the entries after it can be reached without
+//   removing it.
 // * The level: a message may be split only if both its ranks have room, that is, at least two fewer messages
-//   left than the busiest rank. Then they still have fewer than the busiest rank after the phase, so
-//   splitting adds hardly any phases. The level is the largest message without room, but at least the average
-//   of the phase, so that parts do not become tiny. It is a multiple of 64 bytes.
+//   left than the busiest rank. After the phase they then still have fewer messages than the busiest rank, so
+//   splitting adds hardly any phases. The level is the size of the largest message whose ranks have no room,
+//   but at least the average of the phase, so that parts do not become tiny. It is a multiple of 64 bytes.
 // * RS_NLH takes an entry only if its route crosses no link that is full in the phase. A link counts like a
-//   rank: a message has room only if each of its links also has at least two fewer messages per slot left
-//   than the busiest rank or link.
-// * With Problem::prefer_pairs a phase first takes pairs of messages between the same two ranks in both
-//   directions, row by row, then single messages; rs_nl.cpp gives the reason. The rest of a message is sent
-//   alone if its counterpart is finished.
+//   rank: each link of a message must also have at least two fewer messages per slot left than the busiest
+//   rank or link.
+// * With Problem::prefer_pairs a phase first takes pairs of messages that go in both directions between two
+//   ranks, row by row. Then it takes single messages; rs_nl.cpp gives the reason. If one message of a pair is
+//   finished, the rest of the other one is sent alone.
 // At least one message is finished in every phase. Cost: the cost of RS_N, plus O(degree) per transfer to
-// keep rows sorted. In addition to the schedule 8 bytes per message, and 8 per partly sent message.
+// keep rows sorted. Memory in addition to the schedule: 8 bytes per message, and 8 more per partly sent
+// message.
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -44,7 +46,7 @@ constexpr MessageId whole = std::numeric_limits<MessageId>::max();
 
 struct Entry {
   MessageId id;
-  MessageId part = whole;  // the place in sent_ of its bytes already sent, if some are
+  MessageId part = whole;  // the place in sent_ that says how many bytes are already sent
 };
 
 struct Pick {
@@ -52,8 +54,8 @@ struct Pick {
   Entry* entry;
 };
 
-/// The messages, or rests of messages, that are left to send, in one row per sender, and their number per
-/// sender and receiver. The largest message of a row is last, because rows change at their end.
+/// The messages, or rests of messages, that are left to send, in one row per sender. Also counts them per
+/// sender and per receiver. The largest message of a row is last, because rows change at their end.
 class SortedRows {
  public:
   SortedRows(const CommMatrix& matrix, Random& random) : matrix_(matrix) {
@@ -83,15 +85,15 @@ class SortedRows {
     return std::max(*std::ranges::max_element(to_send_), *std::ranges::max_element(to_receive_));
   }
 
-  /// Returns the number of messages left at the sender or receiver of `pick`, whichever has more, including
-  /// this one.
+  /// Returns the number of messages left at the sender or at the receiver of `pick`, whichever number is
+  /// larger. It includes this message.
   MessageId left_of_its_ranks(const Pick& pick) const {
     return std::max(to_send_[static_cast<std::size_t>(pick.src)],
                     to_receive_[static_cast<std::size_t>(matrix_.dst(pick.entry->id))]);
   }
 
-  /// Subtracts `bytes` from the entry, and moves the entry to the place of its remaining size. Returns true
-  /// if nothing is left.
+  /// Subtracts `bytes` from the entry, and moves the entry to the place of its remaining size. Returns
+  /// whether nothing is left of it.
   bool send(const Pick& pick, Bytes bytes) {
     Entry* const at = pick.entry;
     const Bytes left = left_of(*at) - bytes;
@@ -132,7 +134,7 @@ class SortedRows {
   std::vector<MessageId> to_receive_;  // by receiver
 };
 
-/// The links of RS_NLH: whether each link is full in a phase, and how many messages have yet to cross it.
+/// The links of RS_NLH: whether each link is full in a phase, and how many remaining messages cross it.
 class Links {
  public:
   explicit Links(const Problem& problem) : routes_(problem), of_phase_(routes_) {
@@ -145,7 +147,7 @@ class Links {
   void finish(MessageId id) {
     for (const std::int32_t link : routes_.of(id)) --to_cross_[static_cast<std::size_t>(link)];
   }
-  /// Returns the number of phases that the messages left on the busiest link need.
+  /// Returns how many phases the remaining messages of the busiest link need.
   MessageId most_left() const {
     MessageId most = 0;
     for (std::size_t link = 0; link < to_cross_.size(); ++link) {
@@ -171,8 +173,8 @@ class Links {
   std::vector<MessageId> to_cross_;  // by link: messages with bytes left
 };
 
-/// A partial permutation for each phase, as in RS_N. If links are given, it has no link contention. If
-/// prefer_pairs is set, pairs in both directions are taken first.
+/// Finds a partial permutation for each phase, as in RS_N. If links are given, the phase has no link
+/// contention. If prefer_pairs is set, pairs in both directions are taken first.
 class Partners {
  public:
   Partners(const Problem& problem, LinksOfPhase* links)
@@ -182,8 +184,8 @@ class Partners {
         sends_in_(static_cast<std::size_t>(matrix_.num_ranks()), 0),
         taken_in_(sends_in_) {}
 
-  /// Picks each row's largest entry whose receiver is free, visiting the rows cyclically from `first`. Valid
-  /// until the next call.
+  /// Picks each row's largest entry whose receiver is free. Visits the rows cyclically, beginning at row
+  /// `first`. The result is valid until the next call.
   const std::vector<Pick>& pick(SortedRows& rows, Rank first) {
     ++phase_;
     if (links_ != nullptr) links_->begin_phase();
@@ -194,7 +196,7 @@ class Partners {
   }
 
  private:
-  /// Calls body(src) for every row that does not send yet, cyclically.
+  /// Calls body(src) for every row that does not send yet, in cyclic order.
   template <typename Body>
   void for_rows(Rank first, Body body) {
     const Rank num_ranks = matrix_.num_ranks();
@@ -282,7 +284,8 @@ Schedule make_by_level(const Problem& problem, Links* links) {
   SortedRows rows(matrix, random);
   Partners partners(problem, links == nullptr ? nullptr : &links->of_phase());
   Schedule schedule(matrix.num_ranks());
-  // Reserves memory for parts too: unused memory costs only addresses, but growing would copy everything.
+  // Reserves memory also for parts, because unused memory costs only addresses, but growing would copy
+  // everything.
   schedule.reserve(matrix.num_messages() + std::size_t{matrix.num_messages()} / 4);
   for (MessageId left = matrix.num_messages(); left > 0;) {
     check_interrupt();

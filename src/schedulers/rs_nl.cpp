@@ -7,14 +7,14 @@
 // 000 prints no separate algorithm, and defines link contention for links that carry one message at a time.
 // Here a link of larger capacity is full when it carries as many messages as it has slots.
 //
-// With Problem::prefer_pairs a message is sent only together with the message in the other direction, if
-// there is one. A phase first takes such pairs, row by row, then single messages. On the iPSC/860 two ranks
+// With Problem::prefer_pairs, if there is a message in the other direction too, both messages are sent in the
+// same phase. A phase first takes such pairs, row by row, then single messages. On the iPSC/860 two ranks
 // exchange in the time of one message if they start together, which is why LP wins there on dense matrices
 // (000 s.6). Preferring pairs costs phases.
 //
 // Cost: O(messages * (length of a route)) per phase in the worst case, because every entry may be tried. 8
-// bytes per message, plus the routes (graph/routes.hpp). Each phase takes at least one message; there is no
-// other bound on the number of phases.
+// bytes per message, plus the routes (graph/routes.hpp). Each phase takes at least one message; no better
+// bound on the number of phases is known.
 #include <algorithm>
 #include <vector>
 
@@ -90,7 +90,7 @@ class RandomScheduling {
  private:
   static constexpr MessageId none = ~MessageId{0};
 
-  /// Calls body(src) for every row that does not send yet, cyclically.
+  /// Calls body(src) for every row that does not send yet, in cyclic order.
   template <typename Body>
   void for_rows(Rank first, Body body) {
     const Rank num_ranks = matrix_.num_ranks();
@@ -133,8 +133,8 @@ class RandomScheduling {
 
   MessageId mate_of(MessageId id) const { return mate_.empty() ? none : mate_[id]; }
 
-  /// Finds each message's mate: the message in the other direction, unless not even an empty phase could take
-  /// both.
+  /// Finds each message's mate, which is the message in the other direction. A message has no mate if not
+  /// even an empty phase could take both.
   void find_mates() {
     mate_.assign(matrix_.num_messages(), none);
     for (MessageId id = 0; id < matrix_.num_messages(); ++id) {

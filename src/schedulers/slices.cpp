@@ -2,14 +2,15 @@
 // Slices: coloring_by_size, after cutting the few large messages that would make phases long.
 //
 // Schedules of whole messages cannot have fewer bytes than W (bounds.hpp). If sizes range over orders of
-// magnitude, one rank's largest message, to which few others compare, makes a phase in which the other ranks
-// wait. Therefore messages above c are cut into pieces of c bytes and a rest. W of the pieces is then close
-// to max_port_bytes, and ranks with large messages have a few more pieces. There are as many phases as the
-// maximum number of pieces of a rank, so phases stay few. The many tiny messages are not changed.
+// magnitude, a rank's largest message may be far larger than most others. It makes a phase in which the other
+// ranks wait. Therefore messages above c bytes are cut into pieces of c bytes and a rest. W of the pieces is
+// then close to max_port_bytes, and ranks with large messages have a few more pieces. There are as many
+// phases as the maximum number of pieces of a rank, so phases stay few. The many tiny messages are not
+// changed.
 //
-// c is searched for: the value with the least W whose pieces need at most a tenth more phases than the
-// matrix. A rank without room for that many pieces cuts its message into equal parts. If no c saves a
-// thousandth of W, coloring_by_size makes the result.
+// c is found by search. It is the value with the least W whose pieces need at most a tenth more phases than
+// the matrix. If a rank has no room for that many pieces, its message is cut into equal parts. If no c saves
+// a thousandth of W, coloring_by_size makes the result.
 //
 // Cost: O(m) for each of 33 values of c, and coloring_by_size.
 #include <algorithm>
@@ -38,7 +39,7 @@ class Cutter {
   Pieces best();
 
  private:
-  /// Numbers of messages or pieces by rank: first as senders, then as receivers.
+  /// Numbers of messages or pieces: for all ranks as senders, then for all ranks as receivers.
   using Counts = std::vector<MessageId>;
 
   MessageId& of_sender(Counts& counts, MessageId id) const {
@@ -92,7 +93,7 @@ std::vector<Sized> Cutter::cut(Bytes most) const {
   return all;
 }
 
-/// Returns W as whole_message_bytes() does; it may stop at any value that is at least `enough`.
+/// Returns W like whole_message_bytes(). If W is at least `enough`, may return any value from `enough` to W.
 Bytes Cutter::whole_bytes(const std::vector<Sized>& pieces, Bytes enough) const {
   Counts met(degree_.size(), 0);
   MessageId k = 0;

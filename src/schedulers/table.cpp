@@ -81,7 +81,8 @@ constexpr Scheduler lex{
     .expected_unevenness = 0.7,
     .planning_passes = 1,
     .gathers = false,
-    .tried_with = Paces::none()};  // all ranks send to one: the contention that schedules are to avoid
+    .tried_with = Paces::none()};  // all ranks send to one rank, which is the contention that schedules are
+                                   // to avoid
 
 constexpr Scheduler bex{
     .name = "bex",
@@ -129,7 +130,8 @@ constexpr std::array built_in{
               .expected_unevenness = 0.7,
               .planning_passes = 1,
               .gathers = true,
-              .tried_with = Paces::none()},  // as good as rs_n with another seed, but takes longer
+              .tried_with = Paces::none()},  // its schedules are as good as those of rs_n, but planning takes
+                                             // longer
     alias(rs_n, "cgm", "compact global masking: greedy phases from the compressed matrix", "003 figs 5, 6"),
     rs_n,
     Scheduler{.name = "coloring",

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Crossbar, hypercube, mesh and torus.
 //
-// Hypercube: for each d, rank r has a link to r with bit d flipped; the link's id is r * D + d. E-cube
-// routing (Sullivan and Bashkow, ISCA 1977; iPSC/860) flips the lowest differing bit first.
+// Hypercube: for each d, rank r has a link to the rank whose number differs in bit d, and r * D + d is the
+// link's id. E-cube routing (Sullivan and Bashkow, ISCA 1977; iPSC/860) flips the lowest differing bit first.
 //
 // Mesh and torus: rank = x1 + K1 (x2 + K2 (x3 + ...)). Dimension-order routing (Dally and Seitz, IEEE TC
 // 36(5), 1987) follows the first dimension first. Links are numbered dimension by dimension, upward links
-// before downward links, and only existing links have ids: a line of K ranks has K - 1 cables, a ring K. A
-// ring of two ranks would have two parallel cables; it gets one, as in a mesh.
+// before downward links. Only existing links have ids: a line of K ranks has K - 1 cables, a ring has K. A
+// ring of two ranks would have two parallel cables; it gets only one, as in a mesh.
 #include <bit>
 #include <utility>
 
@@ -47,7 +47,7 @@ class Hypercube final : public NamedTopology {
   int dimensions_;
 };
 
-/// One dimension of a mesh or torus. The lines along it are numbered like ranks without this coordinate.
+/// One dimension of a mesh or torus. Its lines are numbered like ranks, but without this coordinate.
 struct Dimension {
   Rank length;        // number of ranks in a line
   Rank stride;        // difference of the numbers of neighbours

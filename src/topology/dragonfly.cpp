@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Dragonfly with minimal routing (Kim, Dally, Scott and Abts, ISCA 2008).
 //
-// There are g groups of a routers. Each router has p ranks, a cable to every other router of its group, and h
-// global cables. The a h global ports of a group, router by router, lead to the other groups in ascending
-// order, in as many rounds as fit: port j of group i, in round j / (g - 1), leads to group t, where t = j mod
-// (g - 1), plus 1 if that is at least i. Ports that do not fill a round stay unused. The largest network has
-// g = a h + 1 groups and one cable between any two; a = 2 p = 2 h is balanced.
+// There are g groups of `a` routers. Each router has p ranks, a cable to every other router of its group, and
+// h global cables. The a h global ports of a group, router by router, lead to the other groups in ascending
+// order, in as many rounds as fit. Port j of group i belongs to round j / (g - 1). It leads to group t, where
+// t = j mod (g - 1), plus 1 if that is at least i. Ports that do not fill a round stay unused. The largest
+// network has g = a h + 1 groups, and one cable between any two. A network with a = 2 p = 2 h is balanced.
 //
-// Minimal routing leads inside the group to the router with the cable to dst's group, over this cable, and
-// inside dst's group to dst's router. With several rounds a message takes the cable of round dst mod rounds.
-// The cables of all rounds are its paths. With paths=N there are up to N paths: the additional paths make one
-// detour (Valiant and Brebner 1981), through another group, or inside a group over another router.
+// Minimal routing leads inside the group to the router with the cable to dst's group, then over this cable,
+// and then inside dst's group to dst's router. With several rounds a message takes the cable of round dst mod
+// rounds. The cables of all rounds are its paths. With paths=N there are up to N paths. The additional paths
+// make one detour (Valiant and Brebner 1981): through another group or, inside a group, over another router.
 #include <algorithm>
 #include <utility>
 
@@ -61,7 +61,7 @@ class Dragonfly final : public NamedTopology {
                 route);
   }
 
-  /// Returns the number of cables between two groups, or 1 inside a group, and detours.
+  /// Returns the number of paths: the cables between two groups (1 inside a group), and the detours.
   std::int64_t num_paths(Rank src, Rank dst) const override {
     const Rank from = src / shape_.p;  // router of src
     const Rank to = dst / shape_.p;
@@ -100,7 +100,7 @@ class Dragonfly final : public NamedTopology {
   static Rank skip(Rank i, Rank left_out) { return i < left_out ? i : i + 1; }
   static Rank place_of(Rank number, Rank left_out) { return number < left_out ? number : number - 1; }
 
-  /// Returns the k-th of `all` groups or routers other than `from` and `to`, counted from a start that
+  /// Returns the k-th of `all` groups or routers, without `from` and `to`. Counting begins at a place that
   /// depends on dst, so that the first detours of different pairs differ.
   static Rank nth_detour(Rank k, Rank dst, Rank all, Rank from, Rank to) {
     const Rank place = (dst + k) % (all - 2);
@@ -108,8 +108,8 @@ class Dragonfly final : public NamedTopology {
     return skip(skip(place, low), std::max(from, to));
   }
 
-  /// Appends the route from a router over the cable of its group to group `to`; returns the router at the
-  /// cable's end.
+  /// Appends the route from a router over its group's cable to group `to`. Returns the router at the cable's
+  /// end.
   Rank append_global(Rank router, Rank to, Rank round, std::vector<LinkId>& route) const {
     const Rank group = router / shape_.a;
     const Rank first_port = round * (shape_.g - 1);

@@ -42,7 +42,7 @@ class GraphTopology final : public NamedTopology {
     append_path(src, dst, dst, route);
   }
 
-  /// Multiplies, along the route of path 0, the numbers of links that begin a shortest route.
+  /// Returns the product of the numbers of links that begin a shortest route, along the route of path 0.
   std::int64_t num_paths(Rank src, Rank dst) const override {
     std::int64_t paths = 1;
     walk(src, dst, 0, [&](LinkId, std::size_t choices) {
@@ -61,7 +61,7 @@ class GraphTopology final : public NamedTopology {
   }
 
  private:
-  /// Calls visit(link, number of links from which it was chosen) for each link of a path.
+  /// For each link of a path, calls visit(link, number of links from which it was chosen).
   template <typename Visit>
   void walk(Rank src, Rank dst, std::int64_t path, Visit visit) const {
     std::int32_t at = graph_.home[static_cast<std::size_t>(src)];
@@ -89,8 +89,9 @@ class GraphTopology final : public NamedTopology {
   Graph graph_;
 };
 
-/// Returns the home of each rank. A rank's home is a switch if its only links lead to and from this switch
-/// and are as fast as its port; these are then ports and not links. Otherwise the rank is its own home.
+/// Returns the home of each rank. If a rank's only links lead to and from one switch, and are as fast as its
+/// port, the switch is its home. These links are then ports and not links. Otherwise the rank is its own
+/// home.
 std::vector<std::int32_t> find_homes(const Graph& graph) {
   std::vector<int> num_out(graph.names.size(), 0);
   std::vector<int> num_in(graph.names.size(), 0);
@@ -121,7 +122,7 @@ void drop_cables_of_hanging_ranks(Graph& graph) {
   std::erase_if(graph.links, [&](const Link& link) { return hangs(link.from) || hangs(link.to); });
 }
 
-/// Groups ids of links by one of their ends. Returns the index of the first id of each vertex, and the ids.
+/// Groups ids of links by one of their ends. Returns the ids, and for each vertex the index of its first id.
 std::pair<std::vector<std::size_t>, std::vector<LinkId>> links_by(const Graph& graph,
                                                                   std::int32_t Link::* end) {
   std::vector<std::size_t> first(graph.names.size() + 1, 0);
@@ -135,7 +136,7 @@ std::pair<std::vector<std::size_t>, std::vector<LinkId>> links_by(const Graph& g
   return {std::move(first), std::move(ids)};
 }
 
-/// Throws if a rank cannot reach dst, whose distances are row `target`.
+/// Throws if a rank cannot reach dst. Row `target` has the distances to dst.
 void require_all_reach(const Graph& graph, std::int32_t target, Rank dst, const std::string& origin) {
   for (Rank src = 0; src < graph.num_ranks; ++src) {
     if (graph.distance_to(target, graph.home[static_cast<std::size_t>(src)]) != far_away) continue;
@@ -146,8 +147,8 @@ void require_all_reach(const Graph& graph, std::int32_t target, Rank dst, const 
 }
 
 /// Finds distances by a breadth-first search from each home, backwards over the links. Allocates the memory
-/// of all searches only when the first home is known to be reachable from all ranks, so that unconnected
-/// ranks cost no memory.
+/// for all searches only when the first search has shown that all ranks can reach the first home, so that
+/// unconnected ranks cost no memory.
 void find_distances(Graph& graph, std::size_t num_targets, const std::string& origin) {
   const auto [first_in, in] = links_by(graph, &Link::to);
   std::vector<std::int32_t> open;

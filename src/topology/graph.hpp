@@ -2,11 +2,11 @@
 // Networks of any shape, for kinds that read files.
 //
 // Routing: shortest routes, counted in links. If c links begin a shortest route to dst, the route takes link
-// (q mod c) in the order in which these links were added, and continues with q = q / c; it begins with q =
+// (q mod c), in the order in which these links were added, and continues with q = q / c. It begins with q =
 // dst. So a route is a function of (src, dst), routes to different ranks are spread, and in a fat tree the
 // result is d-mod-k. Hosts are only ends of routes.
 //
-// Memory: 2 bytes per vertex and home of ranks. Building it takes a breadth-first search per home.
+// Memory: 2 bytes for each pair of a vertex and a home. Building it takes a breadth-first search per home.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ class GraphBuilder {
   /// Adds a rank. Ranks are numbered in the order of these calls.
   Vertex add_rank(const std::string& name);
   Vertex add_switch(const std::string& name);
-  /// Adds a host: a vertex for several ranks, or for a rank with several cables. No route leads over it.
+  /// Adds a host, which is a vertex for several ranks, or for a rank with several cables. Routes do not lead
+  /// through it.
   Vertex add_host(const std::string& name);
   /// Adds one direction of a cable.
   void add_link(Vertex from, Vertex to, double capacity) { links_.push_back({from, to, capacity}); }
@@ -37,8 +38,8 @@ class GraphBuilder {
   std::size_t num_vertices() const { return kinds_.size(); }
   std::size_t num_links() const { return links_.size(); }
 
-  /// Makes the network. Throws Error parse that begins with `origin` if a rank cannot reach another, limit if
-  /// the network is too large.
+  /// Makes the network. Throws Error `parse`, with a text that begins with `origin`, if a rank cannot reach
+  /// another rank, and `limit` if the network is too large.
   std::unique_ptr<const Topology> build(const Spec& spec, const std::string& origin) const;
 
  private:

@@ -8,9 +8,10 @@
 
 namespace nuice::topo {
 
-/// Appends the names that `text` stands for, in its order. If an item has several brackets, the last varies
-/// fastest. Numbers keep the width of the first number of their range. Blanks separate items like commas, and
-/// several blanks count as one. Returns what is wrong with `text`, or an empty string. At most 2^20 names.
+/// Appends the names for which `text` stands, in its order. If an item has several brackets, the last bracket
+/// varies fastest. Numbers keep the width of the first number of their range. Blanks separate items like
+/// commas, and several blanks count as one. Returns what is wrong with `text`, or an empty string. At most
+/// 2^20 names.
 std::string expand_host_list(std::string_view text, std::vector<std::string>& names);
 
 }  // namespace nuice::topo

@@ -2,15 +2,15 @@
 // ib:DIR[,hosts=FILE], an InfiniBand fabric with its real cables and routes (ib_files.hpp).
 //
 // Ranks are the ports of all channel adapters by ascending LID, or the ports that the lines of hosts=FILE
-// name. A line has a LID ("21", "0x15"), an adapter's description ("host12 HCA-1") or its first word
-// ("host12"), and optionally "slots=K". A rank can always find out its LID:
-// /sys/class/infiniband/*/ports/1/lid. Several ranks of a port share its cable in both directions; for a
-// single rank the cable is its port.
+// name. A line has a LID ("21", "0x15"), an adapter's description ("host12 HCA-1") or the first word of a
+// description ("host12"), and optionally "slots=K". A rank can always find out its LID:
+// /sys/class/infiniband/*/ports/1/lid. If several ranks use a port, they share its cable in both directions.
+// If only one rank uses a port, the cable is the rank's port and not a link.
 //
 // A route follows the switches' tables to the port's first LID. With LMC > 0 a port has 2^LMC LIDs, each with
-// its own route: these routes are the paths. The capacity of a link is its speed divided by the speed of the
-// slowest port of a rank. Tools older than the fabric write "4x???"; if no speed is known at all, all links
-// are assumed to be equally fast.
+// its own route; these routes are the paths. The capacity of a link is its speed divided by the speed of the
+// slowest port of a rank. Tools that are older than the fabric write "4x???" as speed. If no speed is known
+// at all, all links are assumed to be equally fast.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -37,7 +37,8 @@ struct Fabric {
   std::vector<Link> links;
   std::vector<IbHostPort> port_of_rank;
   std::vector<std::int32_t> leaf_of_rank;  // index of its switch
-  // By rank: no_link, or the link from a cable that ranks share into the fabric; the reverse link comes next.
+  // For each rank: the link from a cable that several ranks share into the fabric, or no_link. The reverse
+  // link comes next.
   std::vector<LinkId> out_of_rank;
   std::vector<std::string> shared_names;  // names of hosts whose ranks share a cable
 };
@@ -104,7 +105,7 @@ std::vector<std::size_t> ports_of(const std::string& name, const IbFiles& files,
   return found;
 }
 
-/// Returns the ports that the lines of a file name, each as often as its slots say.
+/// Returns the ports that the lines of a file name. Each port occurs as often as its slots say.
 std::vector<IbHostPort> read_ranks(const std::string& path, const IbFiles& files) {
   std::map<std::string, std::vector<std::size_t>> by_name;
   for (std::size_t i = 0; i < files.ports.size(); ++i) {

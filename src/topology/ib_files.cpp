@@ -39,8 +39,7 @@ std::string find_file(const std::string& folder, std::initializer_list<const cha
   throw Error(ErrorCode::io, folder + ": none of " + tried + " (.txt, .gz) is there");
 }
 
-/// Returns the text between the first two quotes at or after `from`, and moves `from` to the place after
-/// them.
+/// Returns the text between the first two quotes at or after `from`. Moves `from` to the place after them.
 std::optional<std::string_view> quoted(std::string_view line, std::size_t& from) {
   const std::size_t begin = line.find('"', from);
   const std::size_t end = begin == std::string_view::npos ? begin : line.find('"', begin + 1);
@@ -49,7 +48,7 @@ std::optional<std::string_view> quoted(std::string_view line, std::size_t& from)
   return line.substr(begin + 1, end - begin - 1);
 }
 
-/// Returns the number in the brackets at `from`, and moves `from` to the place after them.
+/// Returns the number in the brackets at `from`. Moves `from` to the place after them.
 std::optional<int> bracketed(std::string_view line, std::size_t& from) {
   if (from >= line.size() || line[from] != '[') return std::nullopt;
   const std::size_t end = line.find(']', from);
@@ -60,7 +59,8 @@ std::optional<int> bracketed(std::string_view line, std::size_t& from) {
   return number;
 }
 
-/// Returns the speed of "4xHDR" in Gbit/s: the number of lanes times the speed of a lane; 0 for another word.
+/// Returns the speed of a word such as "4xHDR" in Gbit/s: the number of lanes times the speed of a lane.
+/// Returns 0 for other words.
 double speed_of(std::string_view word) {
   constexpr std::array<std::pair<std::string_view, double>, 9> lanes{{{"SDR", 2.5},
                                                                       {"DDR", 5},
@@ -118,7 +118,7 @@ class CableReader {
     adapter_.clear();
   }
 
-  /// Begins an adapter. Switches with SHARP list an adapter without a host, which is skipped.
+  /// Begins an adapter. Switches with SHARP list an adapter without a host. It is skipped.
   void begin_adapter() {
     adapter_ = id_and_name(description_);
     switch_ = nullptr;
@@ -146,8 +146,8 @@ class CableReader {
     files_.ports.push_back(std::move(host));
   }
 
-  /// Returns the speed of a link, from the text after the last quote, because a description may contain any
-  /// words: `lid 6 4xHDR`, and with -f ` s=32 w=2 v=4`.
+  /// Returns the speed of a link, for example from `lid 6 4xHDR` or, with option -f, ` s=32 w=2 v=4`. Reads
+  /// only the text after the last quote, because a description may contain any words.
   double link_speed() const {
     double gbit_s = 0;
     for (const std::string_view word :

@@ -41,8 +41,8 @@ struct IbFiles {
 };
 
 /// Reads the files of a folder, under the usual names of the tools' output: ibnetdiscover[.txt], ibnet.txt,
-/// *.ibnetdiscover; dump_fts[.txt], lfts.txt, opensm-lfts.dump; each may be packed (.gz). Throws Error io if
-/// a file is missing, parse with file and line.
+/// *.ibnetdiscover; dump_fts[.txt], lfts.txt, opensm-lfts.dump. Each may be packed (.gz). Throws Error `io`
+/// if a file is missing, and `parse` with file and line.
 IbFiles read_ib_files(const std::string& folder);
 
 }  // namespace nuice::topo

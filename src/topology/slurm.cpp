@@ -6,13 +6,13 @@
 //   SwitchName=spine Switches=leaf[0-1]
 //
 // Ranks are the hosts in the order of the file, or the hosts of hosts=FILE2, which has one line per host in
-// the order of ranks: "NAME" or "NAME slots=K". The ranks of a host share one cable to each of its switches;
-// for a single rank on a single switch the cable is its port. Slurm's files do not contain capacities. With
-// thin=T the upward cables of a switch together have 1/T of the capacity of the hosts below it (default: T =
-// 1).
+// the order of ranks: "NAME" or "NAME slots=K". The ranks of a host share one cable to each of its switches.
+// If a host has a single rank and a single switch, the cable is the rank's port. Slurm's files do not contain
+// capacities. With thin=T the upward cables of a switch together have 1/T of the capacity of the hosts below
+// it (default: T = 1).
 //
-// Blocks are switches below one common switch. Islands, which no switch joins, are joined by one switch whose
-// cables have the full capacity.
+// Blocks are switches below one common switch. If no switch joins some islands, they are joined by one switch
+// whose cables have the full capacity.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -35,16 +35,17 @@ constexpr int most_levels = 1000;
   throw Error(ErrorCode::parse, where + ": " + what);
 }
 
-/// Numbers for names. Names in files may differ from each other in upper and lower case.
+/// A number for each name. Names in files may differ from each other in upper and lower case.
 class Names {
  public:
-  /// Returns the number of a name; a new name gets the next number.
+  /// Returns the number of a name. A new name gets the next number.
   std::size_t add(const std::string& name) {
     const auto [found, is_new] = numbers_.try_emplace(name, numbers_.size());
     if (is_new) in_small_letters_[core::lower(name)].push_back(found->second);
     return found->second;
   }
-  /// Returns the number of the name as written, or of the only name that differs from it only in case.
+  /// Returns the number of the name as written. If there is none, but only one name that differs from it only
+  /// in case, returns that name's number.
   std::optional<std::size_t> find(const std::string& name) const {
     if (const auto found = numbers_.find(name); found != numbers_.end()) return found->second;
     const auto alike = in_small_letters_.find(core::lower(name));
@@ -68,7 +69,7 @@ struct Switch {
   std::vector<std::size_t> hosts = {};
   std::vector<std::size_t> children = {};
   std::vector<std::size_t> parents = {};
-  std::int64_t num_hosts = -1;  // number of hosts below it; -1: not known yet, -2: being counted
+  std::int64_t num_hosts = -1;  // number of hosts below it; -1: not yet known, -2: being counted
   std::size_t island = 0;       // the number of one switch of its island, the same for all its switches
 };
 
@@ -115,8 +116,8 @@ class Cluster {
   }
 
  private:
-  /// Adds a switch above all blocks: Slurm's block plugin says which hosts are close together, but nothing
-  /// about the network between blocks.
+  /// Adds a switch above all blocks. Slurm's block plugin says which hosts are close to each other, but
+  /// nothing about the network between blocks.
   static void add_top_of(SlurmFile& file) {
     SlurmSwitch top{
         .name = "between blocks", .hosts = {}, .children = {}, .where = file.blocks.front().where};
@@ -149,7 +150,7 @@ class Cluster {
     add_once(switches_[*child].parents, parent);
   }
 
-  /// Counts the hosts below a switch; a host below two of its children counts twice.
+  /// Counts the hosts below a switch. A host below two of its children counts twice.
   std::int64_t count_hosts(std::size_t i, int depth) {
     Switch& here = switches_[i];
     if (here.num_hosts == -2) fail_at(here.where, "switch \"" + here.name + "\" is below itself");
@@ -168,7 +169,7 @@ class Cluster {
     return i;
   }
 
-  /// Finds the islands, which are sets of switches joined by cables.
+  /// Finds the islands. An island is a set of switches that cables join.
   void find_islands() {
     const auto join = [this](std::size_t a, std::size_t b) { switches_[island_of(a)].island = island_of(b); };
     for (std::size_t i = 0; i < switches_.size(); ++i)
@@ -185,8 +186,8 @@ class Cluster {
     for (const GraphBuilder::Vertex rank : ranks) graph.add_cable(rank, hook, 1);
   }
 
-  /// Joins each island by one cable, at its top switch with the most hosts, so that no route inside an island
-  /// gets shorter.
+  /// Joins each island by one cable to a switch between all islands. The cable leads to the top switch with
+  /// the most hosts, so that no route inside an island becomes shorter.
   void join_islands(GraphBuilder& graph, const std::vector<std::size_t>& used,
                     const std::vector<GraphBuilder::Vertex>& vertex_of) const {
     std::map<std::size_t, std::size_t> top_of;  // by island, for islands with ranks

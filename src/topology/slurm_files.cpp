@@ -44,7 +44,7 @@ class SlurmReader {
     throw Error(ErrorCode::parse, where_ + ": " + what);
   }
 
-  /// Reads a line without its comment, joined with the next lines while it ends with a backslash.
+  /// Reads a line without its comment. While a line ends with a backslash, appends the next line.
   bool next(std::string& text) {
     text.clear();
     std::string line;
@@ -63,7 +63,7 @@ class SlurmReader {
     return any;
   }
 
-  /// Returns the pairs of KEY = VALUE ...; a value in quotes may contain blanks.
+  /// Returns the pairs of a text of the form KEY = VALUE ... A value in quotes may contain blanks.
   std::vector<Pair> pairs_of(std::string_view text) const {
     std::vector<Pair> pairs;
     for (;;) {

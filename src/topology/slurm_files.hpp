@@ -23,10 +23,11 @@ struct SlurmFile {
   std::vector<SlurmSwitch> blocks;
 };
 
-/// Reads a file whose name says its format: topology.yaml for .yaml and .yml, otherwise topology.conf; it may
-/// be packed (.gz). topology: the name of a topology in topology.yaml; empty: the first with cluster_default,
-/// or else the first. Throws Error parse with file and line; not_applicable for a topology that has neither
-/// switches nor blocks; io and limit.
+/// Reads a file. The file's name says its format: topology.yaml if it ends in .yaml or .yml, otherwise
+/// topology.conf. The file may be packed (.gz). topology: the name of a topology in topology.yaml. If it is
+/// empty, takes the first topology with cluster_default or, if there is none, the first topology. Throws
+/// Error `parse` with file and line; `not_applicable` for a topology that has neither switches nor blocks;
+/// `io`; `limit`.
 SlurmFile read_slurm_file(const std::string& path, const std::string& topology);
 
 /// Reads a topology.yaml (slurm_yaml.cpp).

@@ -5,7 +5,7 @@
 //         - {switch: top, children: leaf[0-1]}      - {block: b1, nodes: "n[0-3]"}
 //         - {switch: leaf0, nodes: n[0-3]}
 //
-// Unknown keys are ignored, as Slurm does, because later versions may have more keys.
+// Unknown keys are ignored, as by Slurm, because later versions may have more keys.
 #include <yaml.h>
 
 #include <cstring>
@@ -81,7 +81,7 @@ class Yaml {
 
  private:
   /// Throws if lists are nested too deeply, because libyaml's time grows with the square of the depth.
-  /// Brackets in names count too, but there are few of them.
+  /// Brackets in names are counted too, but there are few of them.
   void require_few_levels() const {
     constexpr int most_nested = 1000;
     int level = 0;

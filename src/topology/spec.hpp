@@ -12,8 +12,8 @@
 
 namespace nuice::topo {
 
-/// The maximum number of ranks and switches together; keeps sums and products of a few such numbers within 64
-/// bits.
+/// The maximum number of ranks and switches together. With it, sums and products of a few such numbers fit
+/// into 64 bits.
 inline constexpr std::int64_t max_vertices = std::int64_t{1} << 24;
 
 /// A string such as "mesh:4x4x2", split at the first colon.
@@ -22,9 +22,9 @@ struct Spec {
   std::string syntax;     // of this kind, for error texts
   std::string arguments;  // the text after the colon; may be empty
 
-  /// Throws Error invalid_argument with a text that names the string.
+  /// Throws Error `invalid_argument`. Its text names the string.
   [[noreturn]] void fail(const std::string& what) const;
-  /// Throws Error limit if there are too many vertices or links.
+  /// Throws Error `limit` if there are too many vertices or links.
   void check_size(std::int64_t num_vertices, std::int64_t num_links) const;
 
   /// Parses a whole number from `least` to max_vertices.
@@ -37,7 +37,7 @@ struct Spec {
 /// Returns the parts of `text` between separators; there is one more part than separators.
 std::vector<std::string_view> split_at(std::string_view text, char separator);
 
-/// Returns a * b, or a number above max_vertices^2 if the product is too large; for products of counts.
+/// Returns a * b, or a number above max_vertices^2 if the product is too large. For products of counts.
 /// Requires a, b >= 0.
 inline std::int64_t saturating_product(std::int64_t a, std::int64_t b) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 4;

@@ -2,10 +2,10 @@
 // Fat trees: with real switches (fattree), and with one fat link instead of several cables (tree, cm5).
 //
 // fattree:M1xM2x..xMH/T1x..xT(H-1) is an XGFT (Oehring et al., IPPS 1995). A switch of level l has Ml
-// children; the children on level 1 are ranks. A switch below the top has Ml / Tl upward cables, each to a
-// different parent. A switch of level l is (s, r): s numbers the subtrees of level l, and r = 0 .. Rl - 1 the
-// top switches of the same subtree. Cable u leads from (s, r) to (s / M(l+1), r + Rl u). fattree:4x4x4 is the
-// 4-ary 3-tree of Petrini and Vanneschi (IPPS 1997).
+// children; the children of level 1 are ranks. A switch below the top has Ml / Tl upward cables, each to a
+// different parent. A switch of level l is (s, r): s is the number of its subtree on level l, and r, from 0
+// to Rl - 1, numbers the top switches of this subtree. Cable u leads from (s, r) to (s / M(l+1), r + Rl u).
+// fattree:4x4x4 is the 4-ary 3-tree of Petrini and Vanneschi (IPPS 1997).
 //
 // Up-down routing, d-mod-k (Zahavi, CCIT 2010; Zahavi et al., 2010), leads up until the subtree contains dst,
 // over cable
@@ -13,15 +13,17 @@
 //   u = dst / (W2 W3 .. Wl) mod W(l+1)    at level l, where W(l+1) = Ml / Tl,
 //
 // and then down the only route. The route is a function of dst and of the level at which it turns. All
-// messages to one rank meet at one root. A shift of all ranks shares no link if the tree is not thinned.
+// messages to one rank meet at one root. If the tree has full upward capacity, a shift of all ranks shares no
+// link.
 //
-// tree:... has the same shape, but all upward cables of a subtree are one link, whose capacity is the
-// subtree's number of ranks divided by T1 .. Tl. This models switches that spread each message over all
-// cables, like the CM-5's random routing.
+// tree:... has the same shape, but all upward cables of a subtree are one link. Its capacity is the subtree's
+// number of ranks divided by T1 .. Tl. This models switches that spread each message over all cables, like
+// the CM-5's random routing.
 //
 // cm5:N is such a tree with four children per switch. 001 s.2 gives 20 MB/s inside a cluster of four ranks
 // and at least 5 MB/s to any rank. The machine itself has 10 MB/s inside sixteen ranks (Leiserson et al.,
-// SPAA 1992). Therefore the tree thins 2 : 1 above four ranks, 2 : 1 above sixteen, and no more.
+// SPAA 1992). Therefore the capacity per rank is halved above four ranks, halved again above sixteen, and
+// then stays the same.
 #include <numeric>
 #include <utility>
 
@@ -60,7 +62,7 @@ class FatTree final : public NamedTopology {
     Rank tops;       // number of top switches of a subtree: Rl
     Rank up_cables;  // number of upward cables of a switch; 0 at the top
     Rank first_vertex;
-    LinkId first_up;  // first of the links to the next level; the downward links have the same order
+    LinkId first_up;  // first of the links to the next level; downward links have the same order
     LinkId first_down;
   };
 
@@ -101,7 +103,7 @@ class FatTree final : public NamedTopology {
     return result;
   }
 
-  /// Appends the path whose digits are the upward cables; d-mod-k takes the digits of dst.
+  /// Appends the path whose digits are the upward cables. With d-mod-k the digits are those of dst.
   void append_path(Rank src, Rank dst, std::int64_t path, std::vector<LinkId>& route) const override {
     std::size_t l = 0;
     Rank top = 0;  // r of the current switch

@@ -36,8 +36,8 @@ CoalescerBase::CoalescerBase(Endpoint& endpoint, std::uint16_t id, std::size_t i
   core_.coalescers_.push_back(this);
 }
 
-/// Returns the capacity of dst's buffer in bytes of whole items. A message to a host must hold its header and
-/// full buffers for all its ranks.
+/// Returns the capacity of dst's buffer, in bytes of whole items. A message to a host must have room for its
+/// header and for the full buffers of all ranks of the host.
 std::size_t CoalescerBase::capacity(Rank dst) const {
   if (relay_ == nullptr || !relay_->relays(dst)) return buffer_bytes_ / item_bytes_ * item_bytes_;
   const std::size_t ranks = relay_->ranks_beside(dst).size();
@@ -68,8 +68,8 @@ void CoalescerBase::send(Rank dst) {
   relay_ != nullptr && relay_->relays(dst) ? send_to_host(dst) : send_alone(dst);
 }
 
-// Takes the buffer out before sending it, because sending may poll, and a handler may push to the same rank.
-// An exception of a handler is thrown when the state is consistent again.
+// Takes the buffer out before sending it. Sending may poll, and a handler may push to the same rank
+// meanwhile. An exception of a handler is thrown when the state is consistent again.
 void CoalescerBase::send_alone(Rank dst) {
   Buffer& buffer = buffers_[static_cast<std::size_t>(dst)];
   std::unique_ptr<std::byte[]> full = std::move(buffer.memory);
@@ -89,8 +89,8 @@ void CoalescerBase::send_alone(Rank dst) {
   error.rethrow();
 }
 
-/// Sends all items for the ranks of a host as one message. Their buffers are emptied before, for the same
-/// reason as in send_alone().
+/// Sends all items for the ranks of a host as one message. Their buffers are emptied before it is sent, for
+/// the same reason as in send_alone().
 void CoalescerBase::send_to_host(Rank dst) {
   const std::span<const Rank> ranks = relay_->ranks_beside(dst);
   std::vector<std::byte> parcel = std::move(parcel_);
@@ -151,15 +151,16 @@ void CoalescerBase::flush() {
   error.rethrow();
 }
 
-// Every rank starts with the next rank. If all ranks started with rank 0, its host's port would
-// overflow first, and then the next host's.
+// Every rank starts with the rank after it. If all ranks started with rank 0, the port of its host would
+// overflow first, then that of the next host.
 Rank CoalescerBase::at_distance(Rank distance) const {
   const auto there = static_cast<std::int64_t>(core_.rank_) + distance;
   return static_cast<Rank>(there % core_.num_ranks_);
 }
 
-// Sends all items once per max_age, so no item waits longer. If messages wait for room, the items stay in
-// their buffers until there is room, so that age adds at most one buffer per rank to the waiting messages.
+// Sends all items once per max_age, so no item waits longer than that. If messages wait for room, the items
+// stay in their buffers until there is room. So this adds at most one buffer per rank to the waiting
+// messages.
 void CoalescerBase::flush_if_old() {
   if (max_age_.count() == 0) return;
   const auto now = Clock::now();

@@ -12,30 +12,30 @@
 namespace nuice::am {
 namespace {
 
-/// Decides when and how long a rank sleeps in quiesce(). A check for messages from other hosts is a system
-/// call over dozens of connections. If ranks outnumber cores, it takes a core from a rank that has work: with
-/// 32 ranks on two cores, checks every 0.25 ms made a quiesce() three times as long as these naps. A message
-/// from the own host ends a nap.
+/// Decides when and how long a rank sleeps in quiesce(). To check for messages from other hosts, a rank makes
+/// a system call over dozens of connections. If ranks outnumber cores, this takes a core from a rank that has
+/// work. With 32 ranks on two cores, checks every 0.25 ms made a quiesce() three times as long as it is with
+/// these naps. A message from the rank's own host ends a nap.
 class Naps {
  public:
   Naps(bool leads, bool is_on_one_host) : leads_(leads), is_on_one_host_(is_on_one_host) {}
 
-  /// Starts an order. The leader wakes all ranks when they have work. After a wave with missing messages naps
-  /// are short, because these messages will arrive soon.
+  /// Starts an order. If ranks have work, the leader wakes them all. If a wave ends with messages missing,
+  /// naps are short after it, because these messages will arrive soon.
   void begin(TerminationDetector::Kind order) {
     order_ = order;
     begun_ = Clock::now();
     if (!leads_) next_s_ = order == TerminationDetector::Kind::take ? first_for_missing_s : longest_s;
     finds_ = 0;
   }
-  /// Returns whether the rank may sleep now. Inside a host all steps take microseconds, if the rank with the
-  /// next step gets a core.
+  /// Returns whether the rank may sleep now. Inside a host every step takes only microseconds, if the rank
+  /// that makes the step has a core.
   bool is_time() const {
     if (is_on_one_host_) return !leads_ && order_ == TerminationDetector::Kind::question;
     return !leads_ || Clock::now() - begun_ > leader_stays_awake;
   }
-  /// Called when a check has found messages. After several successful checks in a row a partner probably
-  /// waits for this rank each time (round trips), so naps become shorter.
+  /// Called when a check has found messages. If several checks in a row have found messages, a partner
+  /// probably waits for this rank each time (round trips), so naps become shorter.
   void found() {
     if (leads_ || ++finds_ < finds_to_halve) return;
     finds_ = 0;
@@ -53,7 +53,7 @@ class Naps {
   static constexpr double longest_s = 2e-3;  // MPI must make progress for this rank
   static constexpr double shortest_s = 50e-6;
   static constexpr double first_for_missing_s = 250e-6;
-  static constexpr double of_leader_s = 20e-6;  // in fact the system sleeps 70 us; waves take some 100 us
+  static constexpr double of_leader_s = 20e-6;  // the system sleeps 70 us in fact; a wave takes some 100 us
   static constexpr int finds_to_halve = 4;
   bool leads_;
   bool is_on_one_host_;
@@ -90,8 +90,8 @@ std::uint16_t EndpointCore::add_row(std::string_view name, std::size_t argument_
   return static_cast<std::uint16_t>(rows_.size() - 1);
 }
 
-// An error of a handler must not leave a reduction half done, or this rank missing in the next one. So errors
-// are returned, and the caller throws them when the collective call is complete.
+// An error of a handler must not leave a reduction half done, and this rank must not be missing in the next
+// reduction. So the error is returned, and the caller throws it when the collective call is complete.
 std::exception_ptr EndpointCore::reduce_into(ReduceOp op, std::span<const std::int64_t> values,
                                              std::span<std::int64_t> result, bool polling) {
   FirstError error;
@@ -126,7 +126,7 @@ std::vector<std::int64_t> EndpointCore::reduce(ReduceOp op, std::span<const std:
   return result;
 }
 
-// Runs no handlers, because ranks that have completed it may already send.
+// Runs no handlers, because ranks that have already completed seal() may send messages.
 void EndpointCore::seal() {
   const Entry entry(*this);
   must_not_be_in_handler("seal");
@@ -154,10 +154,10 @@ void EndpointCore::barrier() {
   throw_if(reduce_into(ReduceOp::sum, {}, {}, true));
 }
 
-// Waves of (sent, handled) counts. If the sum handled in one wave equals the sum sent in the next, nothing
-// was in flight in between (Mattern's four counters). The barrier at the end runs no handlers. So a rank that
-// has passed it knows that no rank still receives messages, and its next messages are handled after the
-// others' quiesce().
+// Sums the counts of sent and handled messages in waves. If the sum of handled messages in one wave equals
+// the sum of sent messages in the next, no message was in flight in between (Mattern's four counters). The
+// barrier at the end runs no handlers. So a rank that has passed the barrier knows that no rank still
+// receives messages, and its next messages are handled after the other ranks' quiesce().
 std::exception_ptr EndpointCore::try_quiesce() {
   const Entry entry(*this);
   must_not_be_in_handler("quiesce");
@@ -182,7 +182,7 @@ bool EndpointCore::has_nothing_left() const {
          std::ranges::none_of(coalescers_, [](const CoalescerBase* c) { return c->has_items(); });
 }
 
-/// Returns false if this rank may not sleep now; it has then waited as idle() does.
+/// Returns false if this rank may not sleep now. In this case it has waited like idle().
 bool EndpointCore::sleep(TerminationDetector& detector, TerminationDetector::Order newest, double seconds) {
   bool has_slept = false;
   if (num_deferred_ == 0) {
@@ -198,7 +198,7 @@ bool EndpointCore::sleep(TerminationDetector& detector, TerminationDetector::Ord
   return has_slept;
 }
 
-// A rank that follows a `go` order sends as a handler would, without waiting, because other ranks of its host
+// A rank that follows a `go` order sends without waiting, as a handler does, because other ranks of its host
 // wait for it.
 std::exception_ptr EndpointCore::quiesce_by(TerminationDetector& detector) {
   FirstError error;
@@ -209,7 +209,8 @@ std::exception_ptr EndpointCore::quiesce_by(TerminationDetector& detector) {
   std::uint64_t flushed_at = handled_;
   Naps naps(detector.is_leader(), detector.is_on_one_host());
   const auto nap = [&](TerminationDetector::Order newest) {
-    // in this order, because reading the clock takes longer than one iteration of a spinning rank
+    // the conditions are in this order because reading the clock takes longer than one iteration of a
+    // spinning rank
     if (!detector.may_sleep() || !naps.is_time()) {
       idle();
     } else if (sleep(detector, newest, naps.seconds())) {

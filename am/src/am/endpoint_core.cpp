@@ -15,7 +15,8 @@ namespace nuice::am {
 namespace {
 
 /// The number of consecutive empty polls before a waiting loop yields the core. It is small if ranks compete
-/// for cores. Otherwise it takes about a millisecond, because the system may return a yielded core late.
+/// for cores. Otherwise the polls take about a millisecond, because the system may give a yielded core back
+/// late.
 constexpr unsigned patience = 50000;
 constexpr unsigned patience_oversubscribed = 16;
 
@@ -75,7 +76,7 @@ void EndpointCore::check_sendable(Rank dst, std::size_t bytes) const {
 }
 
 bool EndpointCore::try_post(Rank dst, Header header, std::span<const std::byte> a, Tail tail) {
-  // Before seal() failures are reported too, so the ring is looked up then.
+  // Failures are reported also before seal(). The ring is then looked up here.
   if (RingProducer* const ring = sealed_ ? rings_[static_cast<std::size_t>(dst)] : transport_->ring_to(dst))
     return ring->try_push(header, a.data(), a.size(), tail.data(), tail.size());
   if (guards_.in_signal) return false;  // MPI and UCX must not be called there
@@ -149,7 +150,7 @@ int EndpointCore::take_in() {
   handled += self_.consumer.poll(options_.poll_limit, [this](Header header, const std::byte* payload) {
     deliver(rank_, header, payload);
   });
-  // Sends as a handler would: messages that find no room are kept, in order, and nothing waits.
+  // Sends without waiting, as a handler does. If there is no room, messages are kept, in order.
   if (!coalescers_.empty()) age_coalescers();
   return handled;
 }

@@ -44,7 +44,7 @@ class EndpointCore {
   EndpointCore& operator=(const EndpointCore&) = delete;
   ~EndpointCore();
 
-  /// Held by every public call while interrupts or a progress thread are in use.
+  /// Every public call holds it while interrupts or a progress thread are in use.
   class Entry {
    public:
     explicit Entry(EndpointCore& core) : core_(core) {
@@ -77,7 +77,7 @@ class EndpointCore {
     std::uint64_t number;  // counts all messages kept here
   };
 
-  /// The registered handlers: what seal() compares, and the owners of the functions.
+  /// The registered handlers: the properties that seal() compares, and the owners of the functions.
   struct Names {
     std::vector<std::string> names;
     std::vector<std::shared_ptr<void>> functions;
@@ -111,7 +111,8 @@ class EndpointCore {
       std::uint64_t generation = 0;
       std::uint64_t first_generation = 0;  // of the next port in this slot
       bool open = false;
-      bool abandoned = false;  // its Port is gone: not to be reused before all bytes have arrived
+      bool abandoned = false;  // its Port was destroyed: the slot may be reused only when all bytes have
+                               // arrived
       std::shared_ptr<const std::function<void(Context&)>> on_complete;  // shared: it may destroy the port
     };
     struct Incoming {
@@ -146,9 +147,9 @@ class EndpointCore {
     RingConsumer consumer;
   };
 
-  /// Messages that handlers send inside the signal handler and that find no room. They are contiguous in
-  /// memory of their own, because nothing may be allocated there. The next call outside moves them to
-  /// deferred_.
+  /// Messages that handlers send inside the signal handler, and for which there is no room. They are
+  /// contiguous in memory that was allocated before, because a signal handler may not allocate. The next call
+  /// outside a signal handler moves them to deferred_.
   struct Kept {
     struct Record {
       Rank dst;
@@ -167,20 +168,20 @@ class EndpointCore {
 
   /// Interrupts and the progress thread; unused unless guarded_.
   struct Guards {
-    std::recursive_mutex mutex;  // held by the thread inside the endpoint, if there is a progress thread
+    std::recursive_mutex mutex;  // if there is a progress thread, the thread inside the endpoint holds it
     bool has_thread = false;
     int signal = 0;                       // 0: no interrupts
     volatile std::sig_atomic_t busy = 0;  // active calls of the endpoint, and masks
     volatile std::sig_atomic_t pending = 0;
     bool in_signal = false;
-    std::exception_ptr error;  // of a handler that ran where no caller could catch it
+    std::exception_ptr error;  // an error of a handler that ran where no caller could catch it
   };
 
   /// What a rank knows about failures (watch.cpp).
   struct Watch {
     QuietTime quiet;  // of the waiting call
     double next_look_s = 0;
-    std::vector<char> is_present;  // by rank: whether it has answered the current roll call
+    std::vector<char> is_present;  // for each rank: whether it has answered the current roll call
     std::exception_ptr failure;    // why the endpoint is unusable
   };
 
@@ -198,8 +199,8 @@ class EndpointCore {
   std::uint16_t add_row(std::string_view name, std::size_t argument_bytes, std::size_t result_bytes,
                         bool tail, detail::HandlerRow row, std::shared_ptr<void> function);
 
-  // --- Parts of larger collective calls, which no rank may leave halfway. Exceptions of handlers are
-  // returned (null if there are none) and thrown after the last step, or later. ---
+  // --- Parts of larger collective calls, which no rank may leave halfway. They return exceptions of handlers
+  // (null if there are none). These are thrown after the last step, or later. ---
   std::exception_ptr try_reduce(ReduceOp op, std::span<const std::int64_t> values,
                                 std::span<std::int64_t> result);
   std::exception_ptr try_quiesce();
@@ -209,14 +210,15 @@ class EndpointCore {
   std::exception_ptr reduce_into(ReduceOp op, std::span<const std::int64_t> values,
                                  std::span<std::int64_t> result, bool polling);
   std::exception_ptr flush_coalescers();
-  /// Makes the next call that makes progress throw the error, unless it is null or another error is waiting.
+  /// Makes the next call that makes progress throw the error. Does nothing if the error is null or another
+  /// error is waiting.
   void throw_later(std::exception_ptr error);
   void must_not_be_in_handler(const char* call) const;
 
   // --- Sending ---
   [[gnu::always_inline]] void post(Rank dst, Header header, const void* a, std::size_t a_bytes, Tail tail);
-  /// Handles a batch of this rank to itself in place. Returns false if other messages come first, or a
-  /// handler runs.
+  /// Handles a batch of this rank to itself at once. Returns false if other messages must be handled first,
+  /// or a handler is running.
   bool handled_at_once(Header header, const std::byte* payload);
   void count_send();
   void count_send_to(Rank dst);  // which may be on another host
@@ -244,8 +246,8 @@ class EndpointCore {
   void progress_or_idle();  // one step of a waiting loop
   void idle();              // nothing was found to do
   template <typename Done>
-  void wait_until(Done&& done);  // errors of handlers are thrown at the end, because the wait must be
-                                 // completed
+  void wait_until(Done&& done);  // errors of handlers are thrown at the end, because the rank must wait until
+                                 // done() is true
   void age_coalescers();
 
   // --- Failures (watch.cpp) ---
@@ -255,9 +257,9 @@ class EndpointCore {
   std::vector<Rank> silent_ranks();
   void add_failure_handlers();
   /// Not collective. Makes the endpoint unusable and tells the other ranks, which then throw the same error.
-  /// Throws TransportError timeout with the text and the ranks that do not answer.
+  /// Throws TransportError `timeout` with the text and the ranks that do not answer.
   [[noreturn]] void time_out(const std::string& text);
-  /// As time_out(), for an error of MPI (or of a transport), with the names of the dead ranks.
+  /// Like time_out(), for an error of MPI (or of a transport), with the names of the dead ranks.
   [[noreturn]] void give_up_after(const Error& error);
   [[noreturn]] void give_up(ErrorCode code, const std::string& text);
   void fail(const Error& error, std::exception_ptr why) noexcept;
@@ -300,10 +302,12 @@ class EndpointCore {
   std::vector<detail::HandlerRow> rows_;
   std::vector<detail::HandlerRow> internal_rows_;
   std::uint64_t handled_ = 0;
-  std::vector<RingProducer*> rings_;  // by rank; null if only the transport reaches the rank
+  std::vector<RingProducer*> rings_;  // for each rank; null if the rank can be reached only through the
+                                      // transport
   bool sealed_ = false;
   bool in_progress_ = false;  // handlers run
-  bool guarded_ = false;      // interrupts or a progress thread are in use, so enter() and leave() are needed
+  bool guarded_ = false;      // whether interrupts or a progress thread are in use, so that enter() and
+                              // leave() are needed
   bool has_failed_ = false;   // given up
   std::uint64_t sent_ = 0;
   std::uint64_t poll_period_;    // options_.poll_every; if that is 0, practically never

@@ -12,8 +12,8 @@ namespace nuice::am {
 
 class FirstError {
  public:
-  /// Carries out a step and keeps its exception. Only errors of the transport are thrown at once, because no
-  /// step can follow them.
+  /// Carries out a step and keeps its exception. Only an error of the transport is thrown at once, because no
+  /// further step is possible after it.
   template <typename Step>
   void of(Step&& step) {
     try {

@@ -11,7 +11,7 @@
 namespace nuice::am {
 namespace {
 
-/// Returns a value that sums to 0 over ranks a and b if each lists the other.
+/// Returns a value. If ranks a and b list each other, the sum of their values is 0.
 std::int64_t signed_edge(Rank mine, Rank other) {
   const auto low = static_cast<std::uint64_t>(std::min(mine, other));
   const auto high = static_cast<std::uint64_t>(std::max(mine, other));
@@ -62,8 +62,7 @@ LevelSync::LevelSync(Endpoint& endpoint, std::vector<Rank> neighbours)
 void LevelSync::finish_level() {
   const EndpointCore::Entry entry(core_);
   core_.must_not_be_in_handler("finish_level");
-  core_.check_sendable(core_.rank_, 0);  // checked now, because each of the following steps must be carried
-                                         // out
+  core_.check_sendable(core_.rank_, 0);  // checked now, because after this no step may be left out
   FirstError error;
   error.add(core_.flush_coalescers());
   for (const Rank neighbour : neighbours_) error.of([&] { core_.send_level_mark(id_, neighbour); });

@@ -20,7 +20,7 @@ struct PutHead {
   Bytes offset;  // of the data after this header
 };
 
-/// The header of small data. If a put has several messages, each contains the total size.
+/// The header of small data. If a put has several messages, each of them contains the total size.
 struct PartHead {
   PutHead put;
   std::uint64_t number;  // of the put, counted by its sender
@@ -34,8 +34,8 @@ struct BulkHead {
   std::uint64_t key;
 };
 
-/// A reused slot continues with generations far above the generations that senders may still reach by
-/// counting up.
+/// A reused slot continues with much larger generation numbers. Senders cannot reach these by counting up
+/// from an older generation.
 constexpr std::uint64_t generations_of_a_port = std::uint64_t{1} << 32;
 
 std::string put_text(Rank src, Rank dst, std::uint64_t port) {
@@ -74,7 +74,7 @@ void EndpointCore::put(const PortRef& port, Bytes offset, std::span<const std::b
   const Entry entry(*this);
   const PutHead head{port.id, port.generation, offset};
   check_sendable(port.rank, 0);
-  FirstError error;  // the receiver waits for all parts, and `data` is in use until the last
+  FirstError error;  // the receiver waits for all parts, and `data` is in use until the last part is sent
   if (data.size() >= transport_->bulk_min_bytes() && port.rank != rank_) {
     must_not_be_in_handler("put of bulk data");
     throw_failure();
@@ -103,7 +103,7 @@ void EndpointCore::put(const PortRef& port, Bytes offset, std::span<const std::b
   error.rethrow();
 }
 
-/// Returns why the port cannot take these bytes; empty if it can.
+/// Returns why the port cannot take these bytes; an empty string if it can.
 std::string EndpointCore::why_no_put(std::uint64_t port, std::uint64_t generation, Bytes offset,
                                      Bytes bytes) const {
   if (port >= ports_.slots.size()) return "which does not exist";
@@ -210,7 +210,7 @@ Port::~Port() {
     try {
       core_->wait_until([&slot] { return slot.incoming == 0; });
     } catch (const TransportError&) {
-      // Nothing more arrives; the next call of the transport reports the error.
+      // Nothing more arrives. The next call of the transport reports the error.
     } catch (...) {
       core_->throw_later(std::current_exception());
     }

@@ -35,8 +35,8 @@ void EndpointCore::leave() noexcept {
   if (guards.has_thread) guards.mutex.unlock();
 }
 
-// Receives what has arrived, arms the bell again, and checks once more, because a sender may have missed the
-// arming.
+// Receives what has arrived, arms the bell again, and checks once more, because a sender may have pushed
+// before the bell was armed.
 void EndpointCore::drain() noexcept {
   Guards& guards = guards_;
   guards.busy = guards.busy + 1;
@@ -87,8 +87,8 @@ bool EndpointCore::keep_in_signal(Rank dst, Header header, std::span<const std::
   return true;
 }
 
-// Moves kept messages after the messages that deferred_ has for the same rank. No other message for a rank in
-// kept_ can come in between.
+// Appends the kept messages to those that deferred_ has for the same rank. No other message for these ranks
+// can come in between.
 void EndpointCore::sort_kept() {
   Kept& kept = *kept_;
   for (std::size_t at = 0; at < kept.used;) {

@@ -2,16 +2,16 @@
 // Ends the wait for a rank that never answers. Every waiting call checks about once per millisecond for three
 // reasons:
 //
-// * a death: the transport knows of it, because MPI reports it, or the process of a rank of this host has
-//   ended
-// * the watchdog: nothing has moved on this rank for EndpointOptions::watchdog_s; a roll call finds the ranks
+// * a death: the transport knows that a rank is dead, because MPI reports it, or the process of a rank of
+//   this host has ended
+// * the watchdog: this rank has made no progress for EndpointOptions::watchdog_s; a roll call finds the ranks
 //   that do not answer
-// * an orphan: the launcher of the ranks has ended, and nothing has moved for two seconds
+// * an orphan: the launcher of the ranks has ended, and this rank has made no progress for two seconds
 //
-// A rank that gives up tells all other ranks, which then throw the same error. This covers a death on another
-// host, which only the ranks of that host can see, and a rank that waits for one that has given up. No step
-// waits for another rank. A message that finds no room is not sent, because the other ranks can notice the
-// failure in the same ways.
+// A rank that gives up tells all other ranks, which then throw the same error. This covers two cases: a death
+// on another host, which only ranks of that host can see, and a rank that waits for a rank that has given up.
+// No step waits for another rank. If there is no room for a message, it is not sent, because the other ranks
+// can notice the failure in the same ways.
 #include <sched.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ constexpr double look_period_s = 1e-3;
 constexpr double orphan_patience_s = 2;
 /// The time for the last messages to be sent.
 constexpr double farewell_s = 0.002;
-/// The time to wait for the report of a death after a call that it made fail. Reports come within
+/// The time to wait for the report of a death, after the death has made a call fail. Reports come within
 /// milliseconds, if this rank has a core.
 constexpr double news_time_s = 0.5;
 /// The number of polls per look at the clock.
@@ -50,7 +50,7 @@ struct FailureHead {
   std::int32_t code;
 };
 
-/// Keeps a transport that other ranks may still access, or that could only be freed together with them.
+/// Keeps a transport that other ranks may still access, or that can be freed only together with them.
 void leave_behind(std::unique_ptr<Transport> transport) {
   static std::mutex mutex;
   static auto* const left = new std::vector<std::unique_ptr<Transport>>();
@@ -111,7 +111,7 @@ std::vector<Rank> EndpointCore::silent_ranks() {
   return silent;
 }
 
-/// Polls without reporting errors of handlers, because there is an error to report already.
+/// Polls without reporting errors of handlers, because another error will be reported.
 void EndpointCore::poll_blindly() noexcept {
   try {
     if (num_deferred_ != 0) send_deferred();
@@ -141,10 +141,10 @@ void EndpointCore::fail(const Error& error, std::exception_ptr why) noexcept {
   watch_.failure = std::move(why);
   has_failed_ = true;
   if (error.code() != ErrorCode::state)
-    tell_of_failure(error);  // in a loop-back run all ranks know that another rank has failed
+    tell_of_failure(error);  // in a loop-back run all ranks know of the failure
 }
 
-/// Adds the dead ranks to the error. They may become known a moment after a call has failed because of them.
+/// Adds the dead ranks to the error. They may become known a moment after they have made a call fail.
 void EndpointCore::give_up_after(const Error& error) {
   throw_failure();  // of another rank, received before: it names the cause
   std::vector<Rank> dead;

@@ -17,28 +17,28 @@ struct Place {
   Rank num_ranks;
 };
 
-/// Throws Error invalid_argument or limit, naming the pair, for an entry that cannot be sent.
+/// Throws Error `invalid_argument` or `limit`, with the pair of ranks, for an entry that cannot be sent.
 void check_destinations(const Place& place, std::span<const Partner> destinations);
 
-/// Throws Error invalid_argument for values out of range, not_applicable for a combination that does not
-/// exist.
+/// Throws Error `invalid_argument` for values out of range, and `not_applicable` for a combination that does
+/// not exist.
 void check_options(const Options& options);
 
-/// Returns the messages with their memory, the outgoing ones in random order. Throws Error invalid_argument
-/// for invalid sources, and for a buffer that is missing or too small.
+/// Returns the messages with their memory. Outgoing messages are in random order. Throws Error
+/// `invalid_argument` for invalid sources, and for a buffer that is missing or too small.
 Messages make_messages(const Place& place, std::span<const Partner> destinations,
                        std::span<const Partner> sources, std::span<const SendBuffer> send,
                        std::span<const ReceiveBuffer> receive, std::uint64_t seed);
 
-/// Two numbers per rank. Over all ranks they add up to 0 if every rank's sources are what the others send to
-/// it; otherwise almost never.
+/// Two numbers per rank. If every rank's sources agree with what the other ranks send to it, they add up to 0
+/// over all ranks; otherwise almost never.
 struct Balance {
   std::int64_t first = 0;
   std::int64_t second = 0;
 };
 Balance balance(const Place& place, std::span<const Partner> destinations, std::span<const Partner> sources);
 
-/// Returns a number that is equal on all ranks if the options are.
+/// Returns a number that is equal on all ranks if the options are equal.
 std::int64_t fingerprint(const Options& options);
 
 }  // namespace nuice::drs

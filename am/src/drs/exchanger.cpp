@@ -27,7 +27,7 @@ std::shared_ptr<Exchanger::State> Exchanger::State::make(am::Endpoint& ep) {
     state->run(answer.exchange, from.source()).take_answer(answer);
   });
   state->release_handler = ep.on<Release>("drs release", [state](am::Context&, const Release& release) {
-    // It may come after the exchange has ended, because the data came before it.
+    // The release may come after the exchange has ended, because the data came before it.
     if (MessageRun* const found = state->find_run(release.exchange)) found->take_release(release);
   });
   return state;
@@ -91,7 +91,7 @@ void Exchanger::State::check_options(const Options& options) {
 
 namespace {
 
-/// Throws Error mismatch for the first difference, naming the pair.
+/// Throws Error `mismatch` for the first difference, with the pair of ranks.
 void compare(Rank rank, std::span<const Partner> expected, std::span<const Partner> sent) {
   const auto bytes_from = [](std::span<const Partner> list, Rank src) {
     const auto found = std::ranges::find(list, src, &Partner::rank);
@@ -110,7 +110,8 @@ void compare(Rank rank, std::span<const Partner> expected, std::span<const Partn
 
 }  // namespace
 
-// The sums cost one reduction and only show that there is a difference; Generate_Recv then finds it.
+// The sums cost one reduction, and show only that there is a difference. Generate_Recv then finds the
+// difference.
 void Exchanger::State::check_sources(std::span<const Partner> destinations,
                                      std::span<const Partner> sources) {
   const Balance mine = balance(place(), destinations, sources);

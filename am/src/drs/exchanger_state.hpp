@@ -25,7 +25,7 @@ namespace nuice::drs {
 
 class MessageRun;
 
-/// Asks whether the sender may send its message `slot`, of `bytes` bytes, in this round.
+/// Asks whether the sender may send, in this round, its message `slot` of `bytes` bytes.
 struct Inquiry {
   std::uint32_t exchange;
   std::uint32_t slot;
@@ -47,7 +47,7 @@ struct Answer {
   Reply reply;
 };
 
-/// Tells the receiver that the sender has sent: the lock is free again.
+/// Tells the receiver that the sender has sent its message, so that the lock is free again.
 struct Release {
   std::uint64_t round;
   std::uint32_t exchange;
@@ -58,18 +58,19 @@ struct Verdict {
 };
 
 struct Exchanger::State {
-  /// The endpoint's handlers keep it alive, because a release may come after exchanger and exchanges are
-  /// gone.
+  /// The endpoint's handlers keep the state alive, because a release may come after the exchanger and its
+  /// exchanges were destroyed.
   static std::shared_ptr<State> make(am::Endpoint& ep);
   explicit State(am::Endpoint& ep) : endpoint(ep), active{.endpoint = &ep, .running = {}} {}
 
   Place place() const { return {endpoint.rank(), endpoint.num_ranks()}; }
 
-  /// Collective. Runs the step, which must not communicate. It succeeds on all ranks, or all ranks throw the
-  /// error of the lowest failing rank. Cost: one reduction.
+  /// Collective. Runs the step, which must not communicate. Either it succeeds on all ranks, or all ranks
+  /// throw the error of the lowest failing rank. Cost: one reduction.
   void agree(const std::function<void()>& step);
 
-  /// Sends this rank's row, entry by entry; entries of other ranks are collected in `entries`.
+  /// Sends this rank's row, entry by entry. The entries that other ranks send here are collected in
+  /// `entries`.
   void send_entries(std::span<const Partner> destinations);
   /// Returns the collected entries in order, and clears `entries`.
   std::vector<Partner> take_entries();
@@ -84,8 +85,8 @@ struct Exchanger::State {
 
   /// Collective. Checks that options are valid and equal on all ranks.
   void check_options(const Options& options);
-  /// Collective. Checks that sources are what the others send. Throws Error mismatch on all ranks, naming a
-  /// pair.
+  /// Collective. Checks that the sources agree with what other ranks send. Otherwise throws Error `mismatch`
+  /// on all ranks, with a pair of ranks.
   void check_sources(std::span<const Partner> destinations, std::span<const Partner> sources);
 
   MessageRun& run(std::uint32_t exchange, Rank asking);
@@ -106,9 +107,9 @@ struct Exchanger::State {
   am::Handler<Release> release_handler;
 };
 
-/// Held by a collective call from its first step to its last. Handlers run only inside the steps. Their
-/// exceptions are thrown by the next call that makes progress, because the collective call must report the
-/// same result on all ranks.
+/// A collective call holds it from its first step to its last. Handlers run only inside the steps. The next
+/// call that makes progress throws their exceptions, because the collective call must report the same result
+/// on all ranks.
 class Collective {
  public:
   explicit Collective(Exchanger::State& exchanger) : mask_(exchanger.endpoint), exchanger_(exchanger) {}
@@ -123,8 +124,8 @@ class Collective {
   Exchanger::State& exchanger_;
 };
 
-/// Collective. Carries out Exchanger::bind after the options are checked. keeps_alive lives at least as long
-/// as the exchange.
+/// Collective. Carries out Exchanger::bind() after the options are checked. keeps_alive lives at least as
+/// long as the exchange.
 Exchange bind_messages(const std::shared_ptr<void>& keeps_alive, Exchanger::State& exchanger,
                        std::span<const Partner> destinations, std::span<const Partner> sources,
                        std::span<const SendBuffer> send, std::span<const ReceiveBuffer> receive,

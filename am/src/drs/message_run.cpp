@@ -30,7 +30,7 @@ MessageRun::MessageRun(const std::shared_ptr<void>& keeps_alive, Exchanger::Stat
   if (options_.when_busy == WhenBusy::refuse) options_.early_bytes = 0;
 }
 
-// Closing a port may make progress, and data may still arrive for an exchange that was given up.
+// Closing a port may make progress. Data may still arrive for an exchange that was given up.
 MessageRun::~MessageRun() {
   const am::Mask mask(exchanger_.endpoint);
   exchanger_.runs[number_] = nullptr;
@@ -82,13 +82,13 @@ void MessageRun::take_answer(const Answer& answer) {
   if (options_.when_busy == WhenBusy::refuse) ask_again_later(answer.slot);
 }
 
-// Carries out all steps, whatever handlers throw in between, because the receiver waits for them.
+// Carries out all steps, even if handlers throw in between, because the receiver waits for them.
 void MessageRun::send_granted(am::FirstError& held) {
   const Granted granted = to_send_.pop();
   const Messages::Outgoing& out = messages_.out[granted.message];
   am::Endpoint& endpoint = exchanger_.endpoint;
   --unsent_;
-  // In two parts, so that the receiver sees when it may grant the next message.
+  // The data is put in two parts, so that the receiver sees when it may grant the next message.
   const std::size_t last = std::min(static_cast<std::size_t>(options_.early_bytes), out.data.size());
   const std::size_t first = out.data.size() - last;
   if (first > 0) held.of([&] { endpoint.put(granted.port, 0, out.data.first(first)); });

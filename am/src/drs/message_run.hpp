@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // DRS_N with active messages (004 fig. 5).
 //
-// Sender: asks the receiver of one message at a time. If granted, it puts the data and (refuse) releases the
-// lock. If refused, it asks for another message. With `refuse` it asks for this one again after the others;
-// with `list` it waits for the grant.
+// Sender: asks the receiver of one message at a time. If the receiver grants the message, it puts the data
+// and, with `refuse`, releases the lock. If the receiver refuses, the sender asks for another message. With
+// `refuse` it asks for the refused message again after the others. With `list` it waits for the grant.
 //
 // Receiver: with `refuse` it has a lock that an inquiry sets and a release frees. With `list` it grants the
-// next inquiry when the data granted before has arrived, up to early_bytes. Inquiries that must wait are
+// next inquiry when all but early_bytes of the data granted before has arrived. Inquiries that must wait are
 // listed, including inquiries for a round that has not begun yet.
 //
 // Why no rank waits forever: a granted sender needs only the receiver, which takes data whenever it makes
 // progress. So every grant ends, and the receiver is free again for the next inquiry in the list, or for the
-// next rank that asks. Refused senders repeat their inquiries until then. With `refuse` a rank may be refused
+// next rank that asks. Until then refused senders repeat their inquiries. With `refuse` a rank may be refused
 // many times, but each time another message has been granted, and their number is limited.
 //
-// Cost in addition to the payload: an inquiry and an answer for every try, and a release for every message
-// (refuse).
+// Cost in addition to the payload: an inquiry and an answer for every try, and with `refuse` a release for
+// every message.
 #pragma once
 
 #include <cstdint>
@@ -94,8 +94,8 @@ class MessageRun : public Run {
   bool locked_ = false;                 // refuse
   std::vector<std::uint32_t> granted_;  // list: sources whose data is not complete
   Queue<Asked> listed_;
-  Queue<Asked> listed_for_next_;  // of ranks that are one round ahead; no rank can be two rounds ahead of a
-                                  // receiver
+  Queue<Asked> listed_for_next_;  // inquiries of ranks that are one round ahead; no rank can be two rounds
+                                  // ahead of a receiver
   std::size_t to_arrive_ = 0;
 
   // As a sender:

@@ -14,7 +14,7 @@
 namespace nuice::drs {
 namespace {
 
-/// Takes a step of a run. Returns true if the run has ended, successfully or not.
+/// Makes a step of a run. Returns true if the run has ended, successfully or not.
 bool is_over_after_step(Run& run, am::FirstError& held) {
   try {
     return run.step(held);
@@ -28,8 +28,8 @@ bool is_over_after_step(Run& run, am::FirstError& held) {
 
 }  // namespace
 
-// Masked, because handlers change the runs too, and with interrupts or a progress thread they may run at any
-// time.
+// Masked, because handlers change the runs too, and with interrupts or a progress thread handlers may run at
+// any time.
 void ActiveRuns::step(am::FirstError& held) {
   const am::Mask mask(*endpoint);
   if (endpoint->core().in_progress_)
@@ -114,7 +114,7 @@ bool Run::advance(bool block) {
     std::rethrow_exception(std::exchange(failure_, nullptr));
   }
   if (block || !held.is_there())
-    started_ = !complete_;  // a test() that throws leaves it to the next call to report completion
+    started_ = !complete_;  // if a test() throws, the next call reports the completion
   if (held.is_there()) std::rethrow_exception(held.take());
   return complete_;
 }
@@ -124,13 +124,13 @@ void Run::finish_quietly() noexcept {
   try {
     advance(true);
   } catch (...) {
-    // A destructor cannot report it; the next poll throws the handler's error.
+    // A destructor cannot report the handler's error, so the next poll throws it.
     if (!broken_ && !started_) active_.endpoint->core().throw_later(std::current_exception());
   }
 }
 
-/// Destroys a run. After a failure it is left in memory, because other ranks may still access it, and its
-/// collective parts would wait for them.
+/// Destroys a run. After a failure the run is left in memory, because other ranks may still access it, and
+/// its collective parts would wait for them.
 void Run::release(std::unique_ptr<Run> run) noexcept {
   if (!run) return;
   run->finish_quietly();

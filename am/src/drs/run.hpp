@@ -21,23 +21,23 @@ namespace nuice::drs {
 
 class Run;
 
-/// The active exchanges of a rank. All make progress together, so that they may be waited for in any order.
+/// The active exchanges of a rank. All of them make progress together, so that the program may wait for them
+/// in any order.
 struct ActiveRuns {
   am::Endpoint* endpoint = nullptr;
   std::vector<Run*> running;
   std::size_t num_bound = 0;  // `running` has room for all of them, so that start() does not allocate
-  QuietTime quiet{};          // time without a message sent or received; refused inquiries do not count as
-                              // progress
+  QuietTime quiet{};          // time without a message sent or received; refused inquiries are not progress
 
-  /// Makes progress for all exchanges. Exceptions of handlers are kept. Throws only Error state inside a
+  /// Makes progress for all exchanges. Exceptions of handlers are kept. Throws only Error `state` inside a
   /// handler, and errors of the transport.
   void step(am::FirstError& held);
-  /// Throws TransportError timeout if nothing has moved for the endpoint's watchdog_s. is_first: the first
-  /// check of a wait.
+  /// Throws TransportError `timeout` if no message was sent or received for the endpoint's watchdog_s.
+  /// is_first: whether this is the first check of a wait.
   void check_watchdog(bool is_first);
 };
 
-/// Messages to and from other ranks, without empty ones, and the message of the rank to itself.
+/// Messages to and from other ranks, without empty ones, and the rank's message to itself.
 struct Messages {
   struct Outgoing {
     Rank dst;
@@ -61,12 +61,13 @@ class Run {
   virtual ~Run();
 
   void start();
-  /// Returns true when complete. block: waits until then. Exceptions of handlers are thrown at the end.
+  /// Makes progress. Returns whether the run is complete. block: waits until it is. Exceptions of handlers
+  /// are thrown at the end.
   bool advance(bool block);
   void finish_quietly() noexcept;
   static void release(std::unique_ptr<Run> run) noexcept;  // destroys an exchange
-  /// Takes one step. Returns true when this rank's part is complete. Exceptions of handlers are kept; any
-  /// other exception ends the run.
+  /// Makes one step. Returns whether this rank's part is complete. Exceptions of handlers are kept; any other
+  /// exception ends the run.
   virtual bool step(am::FirstError& held) = 0;
 
   /// Whether start() has been called, but no wait() or test() has reported the end.
@@ -75,7 +76,7 @@ class Run {
   Counters counters() const;
   /// Returns the number of messages sent and received since the run was made.
   std::int64_t num_moved() const { return num_moved_; }
-  /// Appends the ranks whose messages, or whose grants, are still to come.
+  /// Appends the ranks whose messages or grants are still missing.
   virtual void append_waited_for(std::vector<Rank>& ranks) const = 0;
   void complete() { complete_ = true; }
   void fail(std::exception_ptr why) { failure_ = std::move(why); }
@@ -85,8 +86,8 @@ class Run {
   /// Whether MPI may no longer be called.
   virtual bool is_over() const { return false; }
 
-  /// Returns the message to ask for next, and removes it from the waiting ones; -1 if none may be asked for
-  /// now.
+  /// Removes the message to ask for next from the waiting messages, and returns it. Returns -1 if none may be
+  /// asked for now.
   int next_to_ask();
   /// Puts a refused message after all other waiting messages.
   void ask_again_later(std::uint32_t message);

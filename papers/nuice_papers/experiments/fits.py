@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The steps in which the CM-5 is fitted to the papers: `bench/run.py fit_machines` runs them.
 
-Each step is a least-squares fit of relative errors (SciPy), with the results of the steps before.
+Each step is a least-squares fit of relative errors (SciPy), which uses the results of the earlier steps.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ UNKNOWN += ("loss_most", "loss_per_sender_sending", "loss_most_sending")
 
 @dataclass(frozen=True)
 class Step:
-    """A step fits fields of a machine to cells, (printed, ours(machine)).
+    """A step fits fields of a machine to cells. A cell is (printed, ours(machine)).
 
     unknown: the initial value of each field, in units of its scale. apply: returns the machine with values
     for the fields.
@@ -54,7 +54,7 @@ class Step:
         return least_squares(errors, start, bounds=(0, np.inf), diff_step=0.02, x_scale=x_scale)
 
     def leave_one_out(self, found):
-        """Returns the errors of the cells, each predicted by a fit without it."""
+        """Returns the errors of the cells. Each cell is predicted by a fit without it."""
         for k, (printed, ours) in enumerate(self.cells):
             others = self.cells[:k] + self.cells[k + 1 :]
             yield ours(self.with_values(self.solve(others, found).x)) / printed - 1
@@ -65,7 +65,7 @@ def both_ends(machine, x):
 
 
 class Fits:
-    """The steps in their order; `known` is the machine of cm5-32 as far as it is known."""
+    """The steps in their order. `known` is the machine of cm5-32 with the values that are already known."""
 
     def __init__(self, seeds):
         self.seeds = seeds

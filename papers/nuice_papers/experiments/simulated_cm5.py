@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A CM-5 on which nuice-lee and nuice-wolff run as in 002, figs 31 and 32: `bench/run.py irregular_smpi`.
 
-The real programs run under SimGrid's SMPI: every message is simulated, and so is every look for one. What
-keeps a processor busy is told to the clock (papers/irregular/simulated.hpp):
+The real programs run under SimGrid's SMPI, which simulates every message and every poll for one. The times in
+which a processor is busy are charged to its clock (papers/irregular/simulated.hpp):
 
   a cell or site   the printed sequential time over the cells that ours reaches in our mazes; Wolff: the
                    printed scale time over N^2, 32.4 to 33.7 us. A cell is four looks at a neighbour; a look
@@ -42,7 +42,8 @@ TIE = 1.001  # printed are 8.641 and 8.639
 
 @dataclass(frozen=True)
 class Scheme:
-    """Microseconds at either end of a message, of a packet sent and received; ends of cycles."""
+    """The costs in microseconds: at either end of a message, of a packet sent and received, and of ends of
+    cycles."""
 
     message: float
     sent: float = 1.6
@@ -123,7 +124,7 @@ RECORDED = (*KEY, "width", "simulated", "cycles", "left", "right")
 
 
 class Record:
-    """A file with a line for each run: what is there is not run again."""
+    """A file with a line for each run. Runs that it contains are not run again."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
@@ -155,7 +156,8 @@ class Record:
 
 
 def order(rows: list[dict]) -> dict:
-    """Ascending by speed-up; same where no pair is turned round that the printed figures tell apart."""
+    """Returns the row of a case, with the schemes by ascending speed-up. same_order: no pair of schemes is
+    reversed that the printed figures distinguish."""
     record = {key: rows[0][key] for key in ("program", "walls", "ranks", "size")}
     for key in ("simulated", "printed"):
         record[f"{key}_order"] = [row["scheme"] for row in sorted(rows, key=lambda row: row[key])]

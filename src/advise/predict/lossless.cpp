@@ -13,7 +13,7 @@ namespace {
 constexpr Bytes usual_packet = 4096;
 constexpr double packets_of_a_message = 48;  // enough to show which packets block each other
 
-/// A function instead of a constant, because PacketOptions holds a string, which not every compiler allows in
+/// This is a function, not a constant: PacketOptions holds a string, which not every compiler allows in
 /// constants.
 int usual_buffer() { return PacketOptions{}.buffer_packets; }
 

@@ -11,8 +11,8 @@
 
 namespace nuice::advice {
 
-/// Returns the average of both kinds of queues, because real switches lie between them. Packets of long
-/// messages are made larger.
+/// Returns the average of the times with both kinds of queues, because real switches lie between them. To
+/// save work, long messages are simulated with larger packets.
 double packets_s(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine,
                  const std::string& executor, const AdviceOptions& options);
 

@@ -9,7 +9,7 @@
 //                 have fewer messages
 //   forwarded     as in phases, counted from the schedule if there is time to make it
 //
-// The maximum over all ranks counts. The rank with the most messages may have short ones, so it need not be
+// The maximum over all ranks is taken. The rank with the most messages may have short ones, so it need not be
 // the rank with the most bytes.
 #include "advise/predict/rule.hpp"
 
@@ -23,16 +23,16 @@
 namespace nuice::advice {
 namespace {
 
-/// The factor for schedules without an order, on machines whose packets wait for each other. On 58 matrices,
-/// schedules without an order took 1.11 times the best candidate's time, and schedules with an order 1.09
-/// times on average.
+/// The factor by which schedules without an order are slower on machines whose packets wait for each other.
+/// On 58 matrices, schedules without an order took 1.11 times the best candidate's time on average, and
+/// schedules with an order 1.09 times.
 constexpr double without_order = 1.03;
 
 double handshake_s(const Machine& m, double bytes) {
   return bytes > static_cast<double>(m.eager_limit) ? m.handshake_s : 0;
 }
 
-/// Returns what a message costs a rank, without latency and handshake.
+/// Returns the time that a message costs a rank, without latency and handshake.
 double overhead_s(const Machine& m) { return m.send_overhead_s + m.start_up_s + m.receive_overhead_s; }
 
 /// Returns the time on the links of a route. On lossless machines each link, and the receiver's port,
@@ -58,7 +58,7 @@ double padding(const Traits& t, const Machine& m) {
   return m.packet_payload > 0 ? t.wire / (t.bytes * (1 + header_share(m))) : 1;
 }
 
-/// Returns the cost of full queues if `senders` senders at once send a rank `wire` bytes on the wire.
+/// Returns the cost of full queues if `senders` senders at a time send a rank `wire` bytes on the wire.
 double timeouts_s(const Machine& m, double senders, double wire) {
   const bool overflows =
       m.queue_senders > 0 && senders > m.queue_senders && wire > static_cast<double>(m.queue);
@@ -74,8 +74,8 @@ double most_of_ports(const Traits& t, const auto& of_port) {
 
 double eager(const Load& load) { return load.messages - load.late; }
 
-/// Returns the time between the first and the last rank that has sent its short messages, in a step that
-/// sends short messages first.
+/// Considers a step that sends short messages first. Returns the time from the first rank that has sent its
+/// short messages to the last.
 double spread_s(const Machine& m, const std::vector<Load>& out) {
   const auto [least, most] = std::ranges::minmax(out, {}, eager);
   return (eager(most) - eager(least)) * m.send_overhead_s;
@@ -83,8 +83,8 @@ double spread_s(const Machine& m, const std::vector<Load>& out) {
 
 /// Returns the cost of timeouts for a rank in a step that sends short messages first. If spread_s is at most
 /// a handshake, all short messages arrive before the long messages. Otherwise one short message arrives per
-/// send overhead, and stays in the queue until the port, which it shares with the long messages, has sent it.
-/// Messages come in bursts, so two standard deviations are added to their mean number.
+/// send overhead. It stays in the queue until the port, which also sends long messages, has sent it. Messages
+/// come in bursts, so two standard deviations are added to their mean number.
 double timeouts_in_step_s(const Machine& m, const Load& in, double spread_s) {
   if (in.late == 0 || m.send_overhead_s == 0) return timeouts_s(m, in.messages, in.wire);
   const double eager_wire = in.wire - in.late_wire;
@@ -101,8 +101,8 @@ double timeouts_at_once_s(const Traits& t, const Machine& m) {
 }
 
 /// Returns the cost of timeouts for executors with phases. Ranks skip phases in which they have no message,
-/// and short messages wait for no other rank. So all ranks send their messages in the time in which an
-/// average rank does, and a rank that receives k times as many messages as the average has k senders at once.
+/// and short messages wait for no other rank. So all ranks send their messages in the time that an average
+/// rank takes. A rank that receives k times as many messages as the average then has k senders at a time.
 double timeouts_in_phases_s(const Traits& t, const Machine& m) {
   const double mean = std::max(1.0, t.messages / t.ranks);
   return most_of_ports(t, [&](const Port& p) { return timeouts_s(m, p.in.messages / mean, p.in.wire); });
@@ -124,20 +124,22 @@ double at_once_s(const Traits& t, const Machine& m, double link_s) {
 }
 
 /// Returns the bytes on the wire for which a rank with `wire` bytes of its own waits in phases. They are more
-/// than `wire` if sizes differ within a phase.
+/// than `wire` if sizes differ within a phase, because the rank also waits for others.
 double waited_for(double unevenness, double wire, double longest) {
   return wire + unevenness * std::clamp(longest - wire, 0.0, 1.5 * wire);
 }
 
 double in_phases_s(const Traits& t, const Machine& m, double phases, double unevenness, double link_s) {
   const double halves = m.duplex == Duplex::full ? 1 : 2;
-  // In as many phases as other ranks have messages, the partners are in the same phase.
+  // In this number of phases, which is about the number of messages of other ranks, partners are in the same
+  // phase.
   const double prompt = t.messages / t.ranks + 2;
   const double slowest = most_of_ports(t, [&](const Port& p) {
     const double degree = std::max(p.out.messages, p.in.messages);
     const double active = std::min(phases, degree + 2);
     const double late = std::min(active, std::max(p.out.late, p.in.late));
-    // A rank does not wait for partners with fewer messages: their eager messages have arrived.
+    // A rank does not wait for partners with fewer messages, because their eager messages have already
+    // arrived.
     const double waiting = m.duplex == Duplex::paired ? active : std::min(active, std::max(late, prompt));
     const double longest = std::min(phases, degree) * t.wire_largest;
     const double wire = waited_for(unevenness, std::max(p.out.wire, p.in.wire), longest);
@@ -156,18 +158,18 @@ double inquiries_s(const Traits& t, const Machine& m) {
 }
 
 /// Returns the exchange time with notifications. Ports and links are almost never idle, unless messages are
-/// too short for notifications. A notification replaces a handshake. wire: the bytes of the busiest port; if
-/// notifications keep no links free, the bytes for which ranks wait in phases, because messages then wait in
-/// vain for longer messages.
+/// too short for notifications. A notification replaces a handshake. wire: the bytes of the busiest port. If
+/// notifications keep no links free, messages wait in vain for longer messages; wire is then the bytes for
+/// which ranks wait in phases.
 double noticed_s(const Traits& t, const Machine& m, double wire, double link_s) {
   const double moving_s = at_once_s(t, m, 0) - message_s(m, t);
   return std::max(1.03 * std::max(wire * m.byte_s, link_s), moving_s) +
          2 * (message_s(m, t) - handshake_s(m, t.mean_bytes()));
 }
 
-/// Returns the bytes on the wire of the busiest port. With one message per phase, half of all bytes leave
-/// each rank in each step, and all bytes of the busiest port pass it. Otherwise a rank sends or receives all
-/// bytes in both phases, except for one in sqrt(n) messages, whose digit is right already (n ranks).
+/// Returns the bytes on the wire of the busiest port. With one message per phase, each rank sends half of all
+/// bytes in each step, and all bytes of the busiest port pass it. Otherwise a rank sends or receives all
+/// bytes in both phases, except one in sqrt(n) messages, whose digit is right already (n ranks).
 double forwarded_bytes(const Traits& t, const Machine& m, double phases, bool one_message) {
   if (one_message) return std::max(phases * std::max(t.bytes / t.ranks * 0.75, t.wire_largest), t.wire_port);
   const double radix = std::sqrt(t.ranks);
@@ -178,12 +180,12 @@ double forwarded_bytes(const Traits& t, const Machine& m, double phases, bool on
 }
 
 /// Returns the time of an exchange that forwards messages. one_message: whether a rank sends one message per
-/// phase. Otherwise it sends sqrt(ranks) messages, as in the two phases of bruck_kport, or all its messages
-/// if these are fewer.
+/// phase. If not, it sends sqrt(ranks) messages, as in the two phases of bruck_kport, or all its messages if
+/// these are fewer.
 double forwarded_s(const Traits& t, const Machine& m, double phases, double wire, double link_bytes_s,
                    bool one_message) {
   const double halves = m.duplex == Duplex::full ? 1 : 2;
-  // A message is sent in half of the steps, and crosses links each time.
+  // A message is sent in half of the steps, and crosses links in each of them.
   const double seconds = std::max(halves * wire * m.byte_s, link_bytes_s * phases / 2);
   const double others = one_message ? 0 : std::min(t.degree, std::sqrt(t.ranks)) - 1;
   return phases * (message_s(m, t) + m.phase_s + others * (m.send_overhead_s + m.receive_overhead_s)) +
@@ -229,7 +231,7 @@ class Step {
   }
 
  private:
-  /// Adds a message to the links of its route. If the path is unknown, its bytes are spread evenly over a few
+  /// Adds a message to the links of its route. If its path is unknown, its bytes are spread evenly over a few
   /// paths.
   void load_links(Rank src, Rank dst, double wire) {
     constexpr std::int64_t most_ways = 16;
@@ -297,13 +299,13 @@ Estimate rule(const Entry& candidate, const Traits& t, const Machine& m, double 
     full_s = phases * timeouts_s(m, std::min(t.degree, std::sqrt(t.ranks)), wire / phases);
   }
   estimate.exchange_s += full_s;
-  // Messages that are sent at once certainly overflow a queue. In phases this depends on how far ranks drift
-  // apart.
+  // If all messages are sent at once, a queue certainly overflows. In phases this depends on how far ranks
+  // drift apart.
   estimate.possible_s = pace == Pace::at_once ? full_s - std::min(full_s, m.timeout_s) : full_s;
   return estimate;
 }
 
-/// Direct messages are sent in the last phase, in which ports also wait for forwarded messages.
+/// Direct messages are sent in the last phase. Ports wait for forwarded messages in this phase too.
 Estimate rule_of_parts(const Entry& candidate, const Traits& forwarded, const Traits& straight,
                        const Machine& m, double link_bytes_s) {
   const double share = straight.bytes / (forwarded.bytes + straight.bytes);

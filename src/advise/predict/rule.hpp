@@ -19,13 +19,13 @@ struct Estimate {
 /// link_bytes_s: the time of the busiest link's bytes, without padding of packets.
 Estimate rule(const Entry& candidate, const Traits& traits, const Machine& machine, double link_bytes_s);
 
-/// Estimates a candidate with Scheduler::straight_above: `forwarded` are the forwarded messages, `straight`
-/// the direct ones.
+/// Estimates a candidate with Scheduler::straight_above, which sends longer messages directly. `forwarded`
+/// describes the forwarded messages, `straight` the direct messages.
 Estimate rule_of_parts(const Entry& candidate, const Traits& forwarded, const Traits& straight,
                        const Machine& machine, double link_bytes_s);
 
-/// Estimates a schedule that forwards by counting. Its messages are sent several times, by ranks and links
-/// that the matrix does not show. O(pieces + routes of transfers).
+/// Estimates a schedule that forwards by counting its transfers. A forwarded message loads several ranks and
+/// links, which the matrix does not show. O(pieces + routes of transfers).
 Estimate rule_of_steps(const Schedule& schedule, const Traits& traits, const Machine& machine);
 
 }  // namespace nuice::advice

@@ -9,8 +9,8 @@
 
 namespace nuice::advice {
 
-/// Returns the network with only the links on paths between its first num_ranks ranks. Returns the network
-/// itself if it has so few links that finding the used ones would take longer. Cost: the paths between all
+/// Returns the network with only the links on paths between its first num_ranks ranks. If the network has so
+/// few links that finding the used ones would take longer, returns it unchanged. Cost: the paths between all
 /// pairs, at most a quarter of the links.
 std::shared_ptr<const Topology> with_used_links(std::shared_ptr<const Topology> whole, Rank num_ranks);
 

@@ -9,7 +9,7 @@
 //   enter(src) >= end,  enter(dst) >= end + latency + overhead           of the next phase
 //
 // These times ignore that messages share a port, because ranks drift apart and a receiver has few messages at
-// a time. But if a receiver may get more than its queue holds, all its messages in flight share its port
+// a time. But if a receiver may get more than its queue holds, all messages in flight to it share its port
 // evenly, and the messages that find the queue full are counted.
 #include "advise/predict/walk.hpp"
 
@@ -34,8 +34,7 @@ class FullQueue {
  public:
   explicit FullQueue(const Machine& machine) : machine_(machine) {}
 
-  /// Returns the number of messages that find the queue full. They are retransmitted when all other messages
-  /// have left.
+  /// Returns how many messages find the queue full. They are retransmitted when all other messages have left.
   double turned_away(std::vector<Arrival>& arrivals) {
     std::ranges::stable_sort(arrivals, {}, &Arrival::begin_s);
     double turned_away = 0;
@@ -54,8 +53,7 @@ class FullQueue {
   }
 
  private:
-  /// Advances the messages in flight to the time until_s, at equal rates, and removes the messages that are
-  /// complete.
+  /// Advances the messages in flight to the time until_s, at equal rates. Removes the messages that complete.
   void move_on(double until_s) {
     while (!in_flight_.empty()) {
       const double each_s = machine_.byte_s * static_cast<double>(in_flight_.size());
@@ -78,7 +76,7 @@ class FullQueue {
   const Machine& machine_;
   std::priority_queue<Flight, std::vector<Flight>, std::greater<>> in_flight_;
   double now_s_ = 0;
-  double moved_ = 0;  // the bytes that each message in flight has sent since the start
+  double moved_ = 0;  // the bytes that each message in flight has sent since the beginning
   double wire_ = 0;   // the bytes of all messages in flight
 };
 

@@ -14,8 +14,8 @@
 
 namespace nuice {
 
-/// Announces the sleep. This atomic exchange and the exchange in ring() have an order: either ring() sees
-/// that a process sleeps, or the sleeper sees what was made ready.
+/// Announces the sleep. This atomic exchange comes either before or after the one in ring(): either ring()
+/// sees that a process sleeps, or the sleeper sees what was made ready.
 void Bell::announce() { is_asleep_.exchange(1, std::memory_order_acq_rel); }
 
 #ifdef __linux__

@@ -4,7 +4,8 @@
 //
 //   sleeper:  announce(); if (!ready()) sleep(); withdraw();      ringer:  make it ready; ring();
 //
-// A sleeper wakes after `seconds` at the latest, to let MPI progress, because other ranks may wait for that.
+// A sleeper wakes after `seconds` at the latest, to let MPI progress, because other ranks may wait for this
+// rank's MPI.
 #pragma once
 
 #include <atomic>
@@ -12,7 +13,8 @@
 
 namespace nuice {
 
-/// Sleeps while the four bytes at `word` equal `value`, at most `seconds`, or until wake_sleeper(word).
+/// Sleeps while the four bytes at `word` equal `value`, but at most `seconds`. Also returns after
+/// wake_sleeper(word).
 void sleep_while(const void* word, std::uint32_t value, double seconds);
 /// Wakes the process that sleeps on `word`, by one system call.
 void wake_sleeper(const void* word);
@@ -20,7 +22,7 @@ void wake_sleeper(const void* word);
 /// A bell. Its memory must be zero at the beginning.
 class Bell {
  public:
-  /// Wakes the sleeper if there is one, by one system call; otherwise needs no system call.
+  /// Wakes the sleeper by one system call. If no process sleeps, needs no system call.
   void ring();
   /// Announces a sleep: any later ring() ends the next sleep().
   void announce();

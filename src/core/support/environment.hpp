@@ -13,17 +13,17 @@ namespace nuice::core {
 
 class Environment {
  public:
-  /// Returns a finite number of at least `least`; `otherwise` if the variable is not set, is empty or holds
-  /// no such number.
+  /// Returns the variable's value if it is a finite number of at least `least`. Otherwise, and if the
+  /// variable is not set or empty, returns `otherwise`.
   double number(const char* name, double least, double otherwise);
-  /// Returns a whole number from `least` to `most`; `otherwise` if the variable is not set, is empty or holds
-  /// no such number.
+  /// Returns the variable's value if it is a whole number from `least` to `most`. Otherwise, and if the
+  /// variable is not set or empty, returns `otherwise`.
   std::int64_t whole(const char* name, std::int64_t least, std::int64_t most, std::int64_t otherwise);
-  /// Returns one of the words `known`; the first of them if the variable is not set, is empty or holds
-  /// another word.
+  /// Returns the variable's value if it is one of the words `known`. Otherwise, and if the variable is not
+  /// set or empty, returns the first of these words.
   std::string word(const char* name, std::initializer_list<std::string_view> known);
 
-  /// Returns one sentence about every wrong value: NAME="VALUE" is no ...
+  /// Returns one sentence about every wrong value, such as: NAME="VALUE" is no ...
   const std::vector<std::string>& complaints() const { return complaints_; }
 
  private:

@@ -8,7 +8,7 @@
 
 namespace nuice::core {
 
-/// Throws Error limit for too many ranks. Call it before memory is allocated for each rank.
+/// Throws Error `limit` for too many ranks. Call it before memory is allocated for each rank.
 inline void require_at_most_max_ranks(Rank num_ranks) {
   if (num_ranks > max_ranks)
     throw Error(ErrorCode::limit,

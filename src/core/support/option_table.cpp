@@ -12,7 +12,7 @@ bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; 
 
 [[noreturn]] void fail(const std::string& what) { throw Error(ErrorCode::parse, "options: " + what); }
 
-/// Reads "64KiB" or "64"; without a unit the value is in seconds or bytes.
+/// Reads a text such as "64KiB" or "64". Without a unit the value is in seconds or bytes.
 std::string read_quantity(const std::string& text, core::Dimension dimension, double& value) {
   std::string why;
   double number = 0;

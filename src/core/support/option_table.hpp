@@ -6,7 +6,8 @@
 //   parse_options(text, table, options);      // "device.chunk=64KiB scheduler=coloring"
 //   option_text(row, options);                // "65536"
 //
-// A text is a list of name=value, separated by blanks or line ends; a value with blanks is in double quotes.
+// A text is a list of name=value pairs. They are separated by blanks or line ends. A value with blanks is in
+// double quotes.
 #pragma once
 
 #include <algorithm>
@@ -33,19 +34,19 @@ struct NamedValue {
   std::string name;
   std::string value;
 };
-/// Splits a text into options. Throws Error parse for a word without '=' or a quote that does not end.
+/// Splits a text into options. Throws Error `parse` for a word without '=' or a quote that does not end.
 std::vector<NamedValue> split_options(std::string_view text);
-/// Returns the value as it is written in a text: in quotes if necessary.
+/// Returns the value as a text of options contains it: in quotes if necessary.
 std::string quoted(const std::string& value);
 std::string names_text(std::span<const std::string_view> names);
 std::string seconds_text(double seconds);
-// These functions return what is wrong, as Kind::read(), or an empty string.
+// Like Kind::read(), these functions return what is wrong, or an empty string.
 std::string read_size(const std::string& text, Bytes& bytes);
 std::string read_seconds(const std::string& text, double& seconds);
 
-// The kinds of options. print() returns the value as text, read() sets it, and why_not() says whether it is
-// allowed. read() and why_not() return what is wrong, for a sentence that begins with the option's name, or
-// an empty string.
+// The kinds of options. print() returns the value as text, read() sets the value, and why_not() says whether
+// the value is allowed. If something is wrong, read() and why_not() return the rest of a sentence that begins
+// with the option's name; otherwise they return an empty string.
 
 template <typename O>
 struct Text {
@@ -141,7 +142,7 @@ struct Option {
   Kind kind;
 };
 
-/// Returns an option's value as text. The options are not changed, although At<> returns a reference that
+/// Returns an option's value as text. Does not change the options, although At<> returns a reference that
 /// permits writing.
 template <typename O, typename Kind>
 std::string option_text(const Option<Kind>& row, const O& options) {
@@ -153,7 +154,8 @@ std::string why_not_option(const Option<Kind>& row, const O& options) {
   return std::visit([&](const auto& kind) { return kind.why_not(const_cast<O&>(options)); }, row.kind);
 }
 
-/// Sets the options that the text contains. Throws Error parse; some options may then have been changed.
+/// Sets the options that the text contains. If it throws Error `parse`, it may already have changed some
+/// options.
 template <typename O, typename Kind>
 void parse_options(std::string_view text, std::span<const Option<Kind>> table, O& options) {
   for (const auto& [name, value] : split_options(text)) {

@@ -11,7 +11,7 @@
 namespace nuice::core {
 namespace {
 
-/// Reads /proc/PID/stat by read(2): a stream would throw if the process ended between open and read (ESRCH).
+/// Reads /proc/PID/stat by read(2). A stream would throw if the process ended between open and read (ESRCH).
 std::string line_of(std::int64_t number) {
   const int file = open(("/proc/" + std::to_string(number) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return {};

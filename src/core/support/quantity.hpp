@@ -13,8 +13,8 @@ enum class Dimension { time, size, time_per_byte };
 /// seconds per byte (rates are inverted). On failure `why` says what is wrong and what would be correct.
 bool parse_quantity(std::string_view text, Dimension dimension, double& value, std::string& why);
 
-/// Returns a text that parse_quantity() reads back to exactly `value`, in a readable unit and with as few
-/// digits as possible. `value` is finite and not negative.
+/// Returns a text that parse_quantity() reads back to exactly `value`. The text has a readable unit and as
+/// few digits as possible. `value` must be finite and not negative.
 std::string quantity_text(double value, Dimension dimension);
 
 }  // namespace nuice::core

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A registry of things that users select by name: built-in rows, and rows that a program adds.
 //
-// Rows are never changed or removed, so references and spans stay valid, and threads may read while another
-// thread adds. A row has a member `name`, whose text must live as long as the program.
+// Rows are never changed or removed. So references and spans stay valid, and threads may read while another
+// thread adds a row. A row has a member `name`, whose text must live as long as the program.
 #pragma once
 
 #include <algorithm>
@@ -17,15 +17,15 @@
 
 namespace nuice::core {
 
-/// Returns the row with that name; nullptr if there is none. O(rows).
+/// Returns the row with that name; nullptr if there is none. Takes O(rows) time.
 template <typename Rows>
 auto row_named(const Rows& rows, std::string_view name) {
   const auto found = std::ranges::find(rows, name, [](const auto& row) { return row.name; });
   return found == std::ranges::end(rows) ? nullptr : &*found;
 }
 
-/// Returns the row with that name. Throws Error invalid_argument with the known names. kind: "scheduler";
-/// more: other words that the caller accepts.
+/// Returns the row with that name. If there is none, throws Error `invalid_argument` with the known names.
+/// kind: for example "scheduler"; more: other words that the caller accepts.
 template <typename Rows>
 const auto& require_row(const Rows& rows, std::string_view kind, std::string_view name,
                         std::string_view more = "") {
@@ -61,7 +61,8 @@ class Table {
   std::span<const Row> rows() const { return {rows_.data(), size_.load(std::memory_order_acquire)}; }
   const Row& find(std::string_view name) const { return require_row(rows(), kind_, name); }
 
-  /// Adds a row. Throws Error invalid_argument for a name that is empty or taken, limit if the table is full.
+  /// Adds a row. Throws Error `invalid_argument` if the name is empty or taken, and `limit` if the table is
+  /// full.
   void add(const Row& row) {
     const std::scoped_lock lock(adding_);
     const std::size_t size = size_.load(std::memory_order_relaxed);

@@ -21,8 +21,8 @@ namespace nuice {
 class QuietTime {
  public:
   void restart() { *this = {}; }
-  /// Looks for progress. The time since the last call counts for at most most_s, because this rank may have
-  /// been stopped or busy, and other ranks may have waited for it meanwhile.
+  /// Checks for progress. The time since the last call counts at most most_s, because this rank may have been
+  /// stopped or busy, and other ranks may have waited for it meanwhile.
   void look(std::int64_t events, double now_s, double most_s) {
     const bool is_quiet = has_looked_ && events == events_;
     quiet_s_ = is_quiet ? quiet_s_ + std::min(now_s - last_look_s_, most_s) : 0;
@@ -39,12 +39,12 @@ class QuietTime {
   bool has_looked_ = false;
 };
 
-/// The time that other ranks have to answer a question. The time between two looks counts only up to a limit:
-/// if this rank waits for a core, the other ranks do too, and no rank is at fault. The total time is limited
-/// too.
+/// The time that other ranks have to answer a question. The time between two checks counts only up to a
+/// limit: if this rank waits for a core, the other ranks may also wait for one, and no rank is at fault. The
+/// total time is limited too.
 class AnswerTime {
  public:
-  /// Returns whether the time is over. Call it at every look.
+  /// Returns whether the time is over. Call it at every check.
   bool is_over(double now_s) {
     if (begun_s_ == 0) begun_s_ = now_s;
     looked_.look(0, now_s, most_between_looks_s);

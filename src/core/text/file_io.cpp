@@ -107,8 +107,9 @@ namespace {
   throw Error(ErrorCode::io, path + ": cannot be written: " + reason);
 }
 
-/// Returns whether the path is a device, a pipe or a descriptor of this process. Such a file is written to
-/// and never replaced; /dev/stdout, for example, may lead to a regular file that another process has open.
+/// Returns whether the path is a device, a pipe or a descriptor of this process. Such a file is written to,
+/// and not replaced by a new file. For example, /dev/stdout may lead to a regular file that another process
+/// has open.
 bool is_special_file(const std::string& path) {
   for (const std::string_view special : {"/dev/std", "/dev/fd/", "/proc/"}) {
     if (path.starts_with(special)) return true;
@@ -134,8 +135,8 @@ std::string behind_links(const std::string& path) {
   return target.string();
 }
 
-/// Makes an empty file next to `target`, with its mode and owner if it exists. The name is random, so that no
-/// other user with access to the folder can have put a link there.
+/// Makes an empty file next to `target`. If `target` exists, the new file gets its mode and owner. The name
+/// is random, so that no other user with access to the folder can have put a link there.
 std::string make_temporary(const std::string& target, const std::string& path) {
   struct stat before{};
   const bool replaces = stat(target.c_str(), &before) == 0;
@@ -147,7 +148,7 @@ std::string make_temporary(const std::string& target, const std::string& path) {
     if (file < 0 && errno == EEXIST) continue;
     if (file < 0) cannot_write(path, std::strerror(errno));
     if (replaces) {
-      // The file of another user keeps its owner only if this process may give files away; its mode is always
+      // A file of another user keeps its owner only if this process may give files away. Its mode is always
       // kept.
       if (before.st_uid != geteuid() || before.st_gid != getegid()) {
         if (fchown(file, before.st_uid, before.st_gid) != 0) errno = 0;

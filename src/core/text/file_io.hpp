@@ -21,9 +21,9 @@ class LineReader {
 
   LineReader(std::istream& in, std::string name) : in_(in), name_(std::move(name)) {}
 
-  /// Reads the next line without its end ("\n" or "\r\n"); returns false at the end of the file. Skips a byte
-  /// order mark at the beginning. Throws Error io if the file cannot be read, limit for a line above
-  /// longest_line, parse for a file whose beginning is not text.
+  /// Reads the next line without its end ("\n" or "\r\n"). Returns false at the end of the file. Skips a byte
+  /// order mark at the beginning. Throws Error: `io` if the file cannot be read, `limit` if a line is longer
+  /// than longest_line, `parse` if the beginning of the file is not text.
   bool next(std::string& line);
   /// Returns the number of the last line read, counted from 1.
   std::size_t line_number() const { return line_number_; }
@@ -42,7 +42,7 @@ class LineReader {
 /// Returns the words of a line, which blanks or tabs separate, as views into `line`.
 std::vector<std::string_view> split_words(std::string_view line);
 
-/// Returns whether all of `word` is a number of this type; sets `value` only then. A base may be given for
+/// Returns whether all of `word` is a number of this type. If so, sets `value`. A base may be given for
 /// integers.
 template <typename T, typename... Base>
 bool parse_number(std::string_view word, T& value, Base... base) {
@@ -56,12 +56,12 @@ bool parse_number(std::string_view word, T& value, Base... base) {
 /// Returns the word with A to Z replaced by a to z.
 std::string lower(std::string_view word);
 
-/// Returns why a file that begins with `begin` is not text: the program that packed it, or that it is UTF-16.
-/// Returns an empty string if the file is text.
+/// Returns why a file that begins with `begin` is not text: it is packed by the named program, or it is
+/// UTF-16. Returns an empty string if the file is text.
 std::string why_no_text(std::string_view begin);
 
-/// Calls write with a stream to a new file next to `path`, then renames it to `path`. On any failure the new
-/// file is removed, `path` is unchanged, and Error io is thrown.
+/// Calls write() with a stream to a new file next to `path`, then renames the new file to `path`. On any
+/// failure the new file is removed, `path` is unchanged, and Error `io` is thrown.
 void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write);
 
 }  // namespace nuice::core

@@ -42,8 +42,8 @@ std::string beginning_of(const std::string& line) {
   return line.size() <= most ? line : line.substr(0, most) + "...";
 }
 
-/// Removes a plus sign: C's scanf, with which other programs read these files, accepts "+7"; from_chars does
-/// not.
+/// Removes a plus sign. C's scanf, with which other programs read these files, accepts "+7", but from_chars
+/// does not.
 std::string_view without_plus(std::string_view word) {
   const bool has_plus = word.size() > 1 && word[0] == '+' && word[1] != '-';
   return has_plus ? word.substr(1) : word;
@@ -113,13 +113,13 @@ SizeLine read_size_line(LineReader& lines, const Banner& banner, std::uint64_t m
   return {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns), entries};
 }
 
-/// Returns whether a number such as "12.50e1" has a fraction, however small. Requires a finite number that
+/// Returns whether a number such as "12.50e1" has a fraction, even a tiny one. Requires a finite number that
 /// parse() accepts.
 bool has_fraction(std::string_view word) {
   const std::size_t mark = std::min(word.find_first_of("eE"), word.size());
   std::int64_t exponent = 0;
-  // An exponent too large to read occurs only with the value zero; otherwise the number would not be finite.
-  // The same holds for an exponent too small to read.
+  // If the exponent is too large to read, the value must be zero, because otherwise the number would not be
+  // finite. The same holds for an exponent too small to read.
   if (mark < word.size() && !parse(word.substr(mark + 1), exponent)) exponent = 0;
   const std::string_view digits = word.substr(0, mark);
   const std::size_t point = std::min(digits.find('.'), digits.size());
@@ -148,7 +148,8 @@ void parse_value(const LineReader& lines, std::string_view word, const Banner& b
   if (value < 0) lines.fail("negative size " + text);
   if (value > static_cast<double>(max_bytes)) too_many();
   if (banner.integer) lines.fail("\"" + text + "\" is not an integer");
-  // The writer may have rounded the size, and reading would round it: 2^53 + 1 is not a double.
+  // The program that wrote the file may have rounded the size, and reading would round it: 2^53 + 1 is not a
+  // double.
   constexpr double exact_up_to = 9007199254740992.0;
   if (value >= exact_up_to)
     lines.fail(text + " may be rounded: write sizes from 2^53 bytes without point and exponent");
@@ -169,8 +170,8 @@ std::int64_t parse_place(const LineReader& lines, std::string_view word, std::in
   return index - 1;
 }
 
-/// A reader of entries. It calls add(row, column, value) for each entry, and for both halves of a symmetric
-/// matrix.
+/// A reader of entries. It calls add(row, column, value) for each entry. For a symmetric matrix it calls
+/// add() for both halves.
 template <typename Value, typename Add>
 class EntryReader {
  public:

@@ -22,8 +22,8 @@ constexpr auto patience = std::chrono::seconds(10);
 
 gzFile handle(void* file) { return static_cast<gzFile>(file); }
 
-/// Waits until a process writes to a pipe, because a pipe opened without waiting looks empty before. Returns
-/// false if no process does.
+/// Waits until a process writes to a pipe. A pipe that was opened without waiting looks empty before that.
+/// Returns false if no process writes in time.
 bool wait_for_writer(int pipe) {
   const auto end = std::chrono::steady_clock::now() + patience;
   pollfd waiting{pipe, POLLIN, 0};
@@ -74,7 +74,7 @@ std::streambuf::int_type UnpackedFile::Buffer::underflow() {
       gzclearerr(file);
       continue;
     }
-    // A packed file that is cut off first returns the data that it has.
+    // If a packed file is cut off, the data that it has is returned first.
     if (count < 0 || (count == 0 && status != Z_OK && status != Z_STREAM_END))
       throw std::ios_base::failure(status == Z_ERRNO ? std::strerror(errno) : "damaged");
     if (count == 0) return traits_type::eof();

@@ -13,9 +13,9 @@ namespace nuice::core {
 
 class UnpackedFile : public std::istream {
  public:
-  /// Opens the file. Throws Error io with the system's reason; for a pipe to which no process writes, after
-  /// 10 s. If data cannot be read or unpacked later, the stream buffer throws std::ios_base::failure, which
-  /// LineReader translates.
+  /// Opens the file. Throws Error `io` with the system's reason, or, for a pipe to which no process writes,
+  /// after 10 s. If data cannot be read or unpacked later, the stream buffer throws std::ios_base::failure,
+  /// which LineReader translates.
   explicit UnpackedFile(const std::string& path);
 
  private:
@@ -36,8 +36,8 @@ class UnpackedFile : public std::istream {
   Buffer buffer_;
 };
 
-/// Returns the contents of a text file. Throws Error as UnpackedFile, io if it cannot be read, limit above 64
-/// MiB.
+/// Returns the contents of a text file. Throws Error like UnpackedFile(), `io` if the file cannot be read,
+/// and `limit` if it is above 64 MiB.
 std::string read_text(const std::string& path);
 
 }  // namespace nuice::core

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Records which messages of a running exchange have arrived completely.
 //
-// A message arrives in one piece or in several, alone or as parts of transfers that also carry other
-// messages. It has landed when all its pieces have, in any order. bind() declares the pieces; executors
-// report what they have received. Nothing is allocated after bind(). Memory: O(sources + receives).
+// A message arrives in one piece or in several, alone or in transfers that also carry parts of other
+// messages. It has landed when all its pieces have landed, in any order. bind() declares the pieces;
+// executors report what they have received. Nothing is allocated after bind(). Memory: O(sources + receives).
 #pragma once
 
 #include <cstdint>
@@ -21,18 +21,18 @@ class Arrivals {
  public:
   // For bind().
 
-  /// Sets the sources. Call it once, before the other functions. data[i]: where the message of partner i ends
-  /// up; empty if it has several places. A rank that is listed several times sends one message, which
-  /// belongs to its first place.
+  /// Sets the sources. Call it once, before the other functions. data[i]: where the data of partner i's
+  /// message ends up; empty if this is more than one place. A rank that is listed several times sends one
+  /// message, which belongs to the first entry of that rank.
   void set_sources(std::span<const Partner> partners, std::span<const std::span<std::byte>> data);
   /// Sets the Arrival::index of each partner.
   void number_sources(std::span<const std::size_t> indices);
-  /// Returns arrivals for the same sources, for which no pieces are expected yet.
+  /// Returns an Arrivals object with the same sources, which expects no pieces yet.
   Arrivals for_same_sources() const;
   /// Declares that the next receive, from rank `from`, brings a piece of these sources' messages. lies_at:
   /// where the receive puts it, for Copies.
   void add_receive(Rank from, std::span<const Rank> sources, std::span<const Segment> lies_at = {});
-  /// Sets the copies that are notified of arriving data; null: none. Call it before add_receive().
+  /// Sets the copies that are told about arriving data; null: none. Call it before add_receive().
   void tell(Copies* copies) { copies_ = copies; }
   /// Declares that a message arrives in this number of pieces, which land_piece() reports.
   void expect_pieces(Rank source, std::int64_t count);
@@ -44,7 +44,7 @@ class Arrivals {
 
   // For executors.
   void start();
-  /// Reports a message of this rank to itself, or a message without pieces, which no step receives.
+  /// Reports a message that no receive brings: the rank's message to itself, or a message without pieces.
   void land_copied(Rank rank);
   /// Reports that a receive, numbered in bind()'s order, is complete. Repeated reports have no effect.
   void land_receive(std::size_t receive);
@@ -65,7 +65,8 @@ class Arrivals {
     std::int64_t pieces = 0;
     std::int64_t missing = 0;  // in the running exchange
   };
-  /// Hands over all listed messages of the rank of this source, which is the first of that rank.
+  /// Hands over all messages that the user lists for the rank of this source. source: the index of the rank's
+  /// first entry.
   void hand_over(std::size_t source);
 
   Trace trace_;

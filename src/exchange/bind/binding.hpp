@@ -14,34 +14,35 @@
 
 namespace nuice::mpi {
 
-/// The maximum number of pieces of a message. Longer messages are sent whole, for which MPI first asks the
-/// receiver. This takes a round trip, on a shallow network about as long as a piece (32 KiB at 50 Mbit/s: 5
-/// ms), so at most 1/16 of the time of such a message.
+/// The maximum number of pieces of a message. Longer messages are sent whole. MPI then asks the receiver
+/// first, which takes a round trip. On a network with short queues this is about as long as a piece (32 KiB
+/// at 50 Mbit/s: 5 ms), so at most 1/16 of the time of such a message.
 constexpr Bytes most_chunks = 16;
 
-/// Returns the size of a piece of a message; the whole size if the message is not cut. chunk:
+/// Returns the size of a message's pieces; the message's own size if it is not cut. chunk:
 /// RunSettings::chunk_bytes.
 constexpr Bytes piece_bytes_of(Bytes message, Bytes chunk) {
   return chunk > 0 && message <= most_chunks * chunk ? chunk : message;
 }
 
-/// Settings of an executor. They are equal on all ranks except for copies.
+/// Settings of an executor. All except `copies` are equal on all ranks.
 struct RunSettings {
   int max_sends = 0;
-  Bytes early_bytes = 0;     ///< Bytes of a message that are still missing when notifications are sent.
-  Bytes chunk_bytes = 0;     ///< Size of pieces with executor async, for messages of few pieces; 0: whole.
-  Copies* copies = nullptr;  ///< Copies that fill the layout's memory; null: it is the user's memory.
-  Bytes piece_bytes = 0;     ///< Size of the pieces of messages of plain bytes, equal on all ranks; 0: whole.
+  Bytes early_bytes = 0;          ///< A receiver sends notifications when so few bytes are missing.
+  Bytes chunk_bytes = 0;          ///< Size of the pieces into which `async` cuts short messages; 0: none.
+  Copies* copies = nullptr;       ///< Copies between this memory and the user's; null: it is the user's.
+  Bytes piece_bytes = 0;          ///< Size of the pieces of plain bytes, equal on all ranks; 0: whole.
   Bytes most_pieces = max_bytes;  ///< Messages of more pieces are sent whole.
 
-  /// Ranks, ascending: messages between them and this rank are also sent whole.
+  /// Ranks, ascending. Messages between them and this rank are also sent whole.
   std::span<const Rank> whole_with = {};
-  /// Whether each segment of a transfer is a message of its own, on all ranks, because the processor must not
-  /// pack segments.
+  /// Whether each segment of a transfer is sent as a message of its own, because the processor cannot pack
+  /// segments. The same on all ranks.
   bool apart = false;
 };
 
-/// The arguments of an executor. It may keep only comm, arrivals, and the memory that the layout names.
+/// The arguments of an executor. An executor may keep only comm, arrivals, and the memory that the layout
+/// names.
 struct Binding {
   const std::shared_ptr<const Communicator>& comm;
   const PhaseTable& table;  ///< This rank's table in the direction of the exchange.

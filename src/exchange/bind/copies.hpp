@@ -12,12 +12,13 @@ namespace nuice::mpi {
 class Copies {
  public:
   virtual ~Copies() = default;
-  /// Returns when the memory up to the end of these bytes is filled. Memory is filled from lower to higher
-  /// addresses. Bytes in other memory are ignored.
+  /// Returns when the memory is filled up to the end of these bytes. Memory is filled from lower to higher
+  /// addresses. Does nothing for bytes in other memory.
   virtual void await(const Block& sent) = 0;
   /// Whether await() would return at once.
   virtual bool is_filled(const Block& sent) = 0;
-  /// Reports received bytes; every byte of an exchange once. Bytes in other memory are ignored.
+  /// Reports received bytes. Every byte is reported once per exchange. Does nothing for bytes in other
+  /// memory.
   virtual void land(const Block& received) = 0;
 };
 

@@ -16,9 +16,9 @@
 namespace nuice::mpi {
 namespace {
 
-/// The mean bytes per field in a message above which fields without gaps are sent one by one. Both methods
-/// take about equally long here between two ranks of one machine (bench/run.py fields): MPI copies contiguous
-/// data once, and the parts of a datatype twice.
+/// Messages whose fields without gaps have more bytes than this on average are sent field by field. At this
+/// size one message per field takes about as long as one message with a datatype (two ranks of one machine,
+/// bench/run.py fields): MPI copies contiguous data once, and the parts of a datatype twice.
 constexpr Bytes together_up_to = 8192;
 
 [[noreturn]] void fail(const std::string& text) { throw Error(ErrorCode::invalid_argument, text); }
@@ -38,8 +38,8 @@ void require_equal_numbers(const Communicator& comm, std::size_t send, std::size
   });
 }
 
-/// Collective. Requires that both ends of every message have equally many elements of the same size, field by
-/// field.
+/// Collective. Requires that both ends of every message have the same number of elements, and of the same
+/// size, in every field.
 void require_equal_ends(const Communicator& comm, const FieldSide& send, const FieldSide& receive, int tag) {
   const std::size_t width = 2 * send.num_fields();
   if (width == 0) return;
@@ -74,8 +74,8 @@ void require_equal_ends(const Communicator& comm, const FieldSide& send, const F
   });
 }
 
-/// Requires that the parts that this rank cuts from its own messages, or puts together, have the size that
-/// forwarding ranks expect.
+/// Requires that the parts that this rank cuts from its own messages, or joins to messages, have the size
+/// that forwarding ranks expect.
 void require_exact_parts(const PhaseTable& table, const Layout& layout) {
   const auto check = [&](const Part& part, bool is_send) {
     Places places;
@@ -144,8 +144,8 @@ bool FieldSide::any_gaps() const {
   return std::ranges::any_of(fields_, [](const Field& field) { return !are_plain_bytes(field.type); });
 }
 
-/// Returns the places of all fields. The parts of a rank that the user lists several times are back to back
-/// in each field.
+/// Returns the places of all fields. If the user lists a rank several times, its parts are back to back in
+/// each field.
 Layout::ByRank FieldSide::places() const {
   Layout::ByRank places;
   for (const Field& field : fields_) {
@@ -172,7 +172,7 @@ std::string FieldSide::pair(std::size_t partner) const {
 namespace {
 
 /// Collective. Finds the ratio of field bytes to planned bytes, for plans that forward. Throws Error
-/// not_applicable if messages have different ratios, or a part of a message ends inside an element.
+/// `not_applicable` if messages have different ratios, or a part of a message ends inside an element.
 Layout::Ratio agree_on_ratio(const Communicator& comm, const FieldSide& send, const PhaseTable& table) {
   // minima of fields and plan, and of their negatives
   std::array<Bytes, 4> extremes = {max_bytes, max_bytes, 0, 0};

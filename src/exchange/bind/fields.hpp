@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Several fields of any MPI datatypes in one exchange.
 //
-// The plan's bytes are shares. If a field has c elements for a partner, a piece [o, o + b) of the message of
-// B bytes carries its elements [c o / B, c (o + b) / B), rounded down. So the pieces of a split message meet
-// without gap or overlap for every c. Sender and receiver have the same c and the same bytes per element,
-// which is verified pair by pair, so both cut alike.
+// The plan's bytes are shares. If a field has c elements for a partner, and the plan's message has B bytes,
+// then its piece [o, o + b) carries the elements [c o / B, c (o + b) / B), rounded down. So the pieces of a
+// split message meet without gap or overlap for every c. Sender and receiver cut the message alike, because
+// they have the same c and the same bytes per element. This is verified for each pair.
 //
-// A transfer is one MPI message of a derived datatype. It is one message per field instead, if it is so large
-// that packing costs more than additional start-ups and no field of any rank has gaps. (MPI must pack fields
-// with gaps anyway, and packs them better together.)
+// A transfer is one MPI message of a derived datatype. It is one message per field instead, if no field of
+// any rank has gaps and the transfer is so large that packing costs more than additional start-ups. (MPI must
+// pack fields with gaps in any case, and packs them better together.)
 //
 // Forwarding ranks do not know the fields of other ranks. They can scale their staging memory if all messages
-// grow by the same ratio, on which all ranks then agree.
+// grow by the same ratio, which all ranks therefore agree on.
 #pragma once
 
 #include <span>
@@ -24,7 +24,7 @@
 
 namespace nuice::mpi {
 
-/// The fields of one side, with their elements for each partner.
+/// The fields of one side (sending or receiving), with their elements for each partner.
 class FieldSide {
  public:
   struct Field {
@@ -36,7 +36,7 @@ class FieldSide {
     std::vector<std::int64_t> offsets;  // by partner, in elements
   };
 
-  /// Throws Error invalid_argument.
+  /// Throws Error `invalid_argument`.
   template <typename AnyField>
   FieldSide(std::span<const Partner> partners, std::span<const AnyField> fields, bool is_send, Rank rank);
 
@@ -59,8 +59,8 @@ class FieldSide {
   std::vector<Field> fields_;
 };
 
-/// Collective. Verifies the fields with both ends of every message. tag: a tag that nothing else uses
-/// meanwhile. Throws the same Error on all ranks, as Plan::bind().
+/// Collective. Verifies the fields with both ends of every message. tag: no other message uses this tag
+/// meanwhile. Throws the same Error on all ranks, like Plan::bind().
 Layout layout_of(const Communicator& comm, const Slice& slice, std::span<const SendField> send,
                  std::span<const ReceiveField> receive, int tag, bool plan_forwards);
 

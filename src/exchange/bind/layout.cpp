@@ -23,7 +23,7 @@ std::int64_t share(std::int64_t count, Bytes offset, Bytes whole) {
   return static_cast<std::int64_t>(static_cast<Wide>(count) * offset / whole);
 }
 
-/// Appends the elements that belong to these bytes. If both ends hold plain bytes, the elements are given as
+/// Appends the elements to which these bytes belong. If both ends hold plain bytes, elements are given as
 /// bytes, which can be joined and packed.
 void Layout::find(Rank partner, bool is_send, Bytes offset, Bytes bytes, Places& places) const {
   for (const Place& place : places_with(*this, partner, is_send)) {

@@ -57,8 +57,8 @@ Layout::ByRank places_in(std::span<const Message> messages) {
   return places;
 }
 
-/// Throws Error mismatch unless the plan and the call have the same messages, without regard to order and
-/// empty messages.
+/// Throws Error `mismatch` unless the plan and the call have the same messages, in any order. Empty messages
+/// are ignored.
 void require_equal(std::span<const Partner> plan, std::span<const Partner> here, Rank mine, bool is_send) {
   const auto sorted = [](std::span<const Partner> partners) {
     std::vector<Partner> kept(partners.begin(), partners.end());
@@ -190,7 +190,7 @@ void stage(std::span<const Incoming> all, Rank rank, Rank num_ranks, std::vector
 
 namespace {
 
-/// Sorts by rank. The messages of one rank are back to back in the plan's message with it.
+/// Sorts by rank. In the plan, the messages of one rank are one message, in which they are back to back.
 Layout::ByRank by_rank(Layout::ByRank places) {
   std::ranges::stable_sort(places, {}, &Layout::Place::rank);
   for (std::size_t i = 1; i < places.size(); ++i)
@@ -199,8 +199,8 @@ Layout::ByRank by_rank(Layout::ByRank places) {
   return places;
 }
 
-/// Returns the element counts of the other ends of all messages, sends first. Each end of each message sends
-/// one small message. If a pair has several messages, they are matched in order.
+/// Returns the element counts of the other ends of all messages, sends first. For each message, each end
+/// sends its count. If a pair of ranks has several messages, they are matched in order.
 std::vector<std::int64_t> exchange_counts(const Communicator& comm, const Layout& layout, int tag) {
   std::vector<std::int64_t> mine;
   std::vector<NumbersFor> sends;
@@ -216,7 +216,7 @@ std::vector<std::int64_t> exchange_counts(const Communicator& comm, const Layout
   return exchange_numbers(comm, std::move(mine), sends, count, receives);
 }
 
-/// Makes the place consist of this number of elements, each of which is a type of several of the user's
+/// Makes the place consist of this number of elements. Each has a new type, which joins several of the user's
 /// elements.
 void join(Layout::Place& place, std::int64_t elements, std::vector<Datatype>& types) {
   const std::int64_t each = place.all.count / elements;

@@ -19,23 +19,23 @@ namespace nuice::mpi {
 
 inline Bytes bytes_of(std::int64_t count, MPI_Datatype type) { return count * size_of(type); }
 
-// These functions turn the user's messages into a layout of the user's elements, in the user's order
-// (given_messages(): receives by ascending rank, and in the user's order for each rank). Not collective.
-// Errors name the pair.
+// These functions turn the user's messages into a layout of the user's elements. Places are in the user's
+// order, but the receives of given_messages() are by ascending rank, and in the user's order for each rank.
+// Not collective. Errors name the pair of ranks.
 
 /// Takes the messages that have bytes. indices: set to the index of each receive among all given receives.
-/// Throws Error invalid_argument for a wrong rank, a null datatype or a negative count; limit for a
-/// message above 2^62 bytes; mismatch if the plan has other messages.
+/// Throws Error `invalid_argument` for a wrong rank, a null datatype or a negative count; `limit` for a
+/// message above 2^62 bytes; `mismatch` if the plan has other messages.
 Layout given_messages(const Slice& slice, std::span<const Outgoing> sends, std::span<const Incoming> receives,
                       std::vector<std::size_t>& indices);
-/// Takes one buffer per partner. Throws Error invalid_argument if a buffer is too small for its message.
+/// Takes one buffer per partner. Throws Error `invalid_argument` if a buffer is too small for its message.
 Layout given_buffers(const Slice& slice, std::span<const SendBuffer> send,
                      std::span<const ReceiveBuffer> receive);
-/// Takes one array per side, in which all buffers lie. Throws Error invalid_argument if a buffer does not
-/// fit.
+/// Takes one array per side, which contains all buffers of that side. Throws Error `invalid_argument` if a
+/// buffer does not fit.
 Layout given_array(const Slice& slice, const SendArray& send, const ReceiveArray& receive);
 
-/// Return the places of messages without checking them, empty messages included.
+/// Return the places of messages without checking them. Empty messages are included.
 Layout::ByRank places_of(std::span<const Outgoing> messages);
 Layout::ByRank places_of(std::span<const Incoming> messages);
 /// Whether each message is plain bytes in one place.
@@ -48,18 +48,19 @@ void set_sources(Arrivals& arrivals, std::span<const Partner> sources, const Lay
 /// Tells the arrivals which ranks send, if a message's data has several places.
 void set_sources(Arrivals& arrivals, std::span<const Partner> sources);
 
-/// Collective. Returns the layout for executors. tag: nothing else uses this tag and the next meanwhile.
+/// Collective. Returns the layout for executors. tag: no other message uses this tag and the next one
+/// meanwhile.
 Layout layout_of(const Communicator& comm, const Layout& given, int tag);
 /// Not collective. Returns the layout for executors if all messages are plain bytes on all ranks. in_parts:
 /// whether any rank lists a partner several times.
 Layout layout_of_bytes(const Layout& given, bool in_parts);
 
-/// Not collective. Prepares an exchange in place: messages with other ranks are sent from memory to which
-/// every start copies them. Throws Error as given_messages().
+/// Not collective. Prepares an exchange in place: at every start, messages to other ranks are copied to
+/// `memory` and sent from there. Throws Error like given_messages().
 void stage(std::span<const Incoming> all, Rank rank, Rank num_ranks, std::vector<Incoming>& messages,
            std::vector<Outgoing>& sends, std::vector<std::byte>& memory);
 
-/// Returns the layout of that copy, as a message of the rank to itself.
+/// Returns the layout of the copy that stage() prepares. The copy is a message of the rank to itself.
 Layout layout_of_staged(std::span<const Incoming> messages, std::span<std::byte> memory, Rank self);
 
 }  // namespace nuice::mpi

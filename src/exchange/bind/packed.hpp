@@ -13,9 +13,9 @@
 
 namespace nuice::mpi {
 
-/// Above this size MPI handles a message of parts, because another copy costs as much as it saves. A
-/// forwarded message has many small parts, for which MPI takes twice as long (docs/adr/0011). A message of
-/// fields has a few large parts (bench/run.py fields).
+/// Larger messages of several parts are left to MPI, because another copy would cost as much as it saves. The
+/// limit is higher for a forwarded message, which has many small parts, for which MPI takes twice as long
+/// (docs/adr/0011). A message of fields has a few large parts (bench/run.py fields).
 constexpr Bytes packed_message_bytes = 16384;
 constexpr Bytes packed_field_bytes = 2048;
 
@@ -32,7 +32,8 @@ struct PackedMessage {
       to += bytes;
     }
   }
-  /// Scatters once, because the user may already have the memory back, message by message.
+  /// Scatters the parts once. Exchanges hand over messages one by one, so the user may already use the memory
+  /// again.
   void scatter() {
     if (is_scattered) return;
     is_scattered = true;
@@ -47,7 +48,7 @@ struct PackedMessage {
 /// By request; empty if no message is packed.
 using PackedMessages = std::vector<PackedMessage>;
 
-/// Prepares messages for an exchange. Call it before the receives are started.
+/// Marks messages as expected in this exchange. Call it before the receives are started.
 inline void expect(std::span<PackedMessage> messages) {
   for (PackedMessage& message : messages) message.is_scattered = false;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The memory for bytes that this rank forwards.
 //
-// Every part that is received for another rank has its own place, in the order of the table. No place is used
-// twice: all receives are posted before the exchange begins, so a message of a late phase may arrive while a
+// Every part that is received for another rank has its own place, in the order of the table. Places are not
+// reused: all receives are posted before the exchange begins, so a message of a late phase may arrive while a
 // message of an early phase is still here.
 #pragma once
 
@@ -19,18 +19,19 @@ namespace nuice::mpi {
 
 class Stage {
  public:
-  /// bytes: the size of all parts that will be put; 0 for a table of direct transfers.
+  /// bytes: the size of all parts that put() will get; 0 for a table of direct transfers.
   explicit Stage(Bytes bytes);
 
-  // Call these in the order of the table's entries; within an entry, the send before the receive.
+  // Call put() and take() in the order of the table's entries. Within an entry, the send comes before the
+  // receive.
 
   /// Assigns a place to the part.
   Block put(const Part& part);
-  /// Appends the places of the part, and forgets them. Throws Error mismatch if a byte of the part was not
+  /// Appends the places of the part, and frees them. Throws Error `mismatch` if a byte of the part was not
   /// put before, which cannot happen with a checked table.
   void take(const Part& part, std::vector<Block>& places);
 
-  /// Releases the memory, which must outlive the requests that were made from the blocks.
+  /// Hands over the memory. It must outlive the requests that were made from the blocks.
   std::unique_ptr<std::byte[]> release() { return std::move(memory_); }
 
  private:

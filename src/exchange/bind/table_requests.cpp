@@ -12,7 +12,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// Whether these places have no bytes. Both ends of such a message find this, so neither end makes a request.
+/// Whether these places have no bytes. Both ends of such a message notice, so neither makes a request.
 bool are_empty(const Places& places) {
   return std::ranges::all_of(
       places, [](const Segment& place) { return place.count == 0 || size_of(place.type) == 0; });
@@ -33,7 +33,7 @@ Places joined(const Places& places) {
 }
 
 /// Returns the parts of a message if there are several, all are plain bytes, and together they have at most
-/// `most` bytes; else none.
+/// `most` bytes. Returns no parts otherwise.
 std::vector<Block> blocks_to_pack(const Places& places, Bytes most) {
   if (places.size() < 2) return {};
   std::vector<Block> blocks;
@@ -152,7 +152,7 @@ class RequestMaker {
     }
   }
 
-  /// Returns the sources of which this entry's receive brings messages or pieces to this rank.
+  /// Returns the sources whose messages, or pieces of them, the receive of this entry brings to this rank.
   std::vector<Rank> arrivals_of(const PhaseEntry& entry) const {
     if (entry.recv_parts.count == 0) return {entry.recv_partner};
     std::vector<Rank> sources;
@@ -195,7 +195,7 @@ class RequestMaker {
     }
   }
 
-  /// Whether each segment is sent as a message. The same at both ends.
+  /// Whether each segment is sent as a message of its own. Both ends give the same answer.
   bool is_apart(Rank partner, bool is_send) const {
     return binding_.settings.apart || layout_.one_by_one(partner, is_send);
   }
@@ -211,8 +211,8 @@ class RequestMaker {
     return {{{places[0].at, head, MPI_BYTE}}, {{places[0].at + head, tail_bytes_, MPI_BYTE}}};
   }
 
-  /// Cuts a message into pieces. Both ends hold its bytes in one place each, as buffers do, and fields that
-  /// are sent one by one.
+  /// Cuts a message into pieces. Requires that both ends hold its bytes in one place each. This holds for
+  /// buffers, and for fields that are sent one by one.
   std::vector<Places> in_pieces(Places places, Bytes piece) const {
     const bool is_whole = places.size() != 1 || !layout_.are_all_bytes || !table_.parts.empty();
     const Bytes num_pieces = (places[0].count + piece - 1) / piece;
@@ -243,7 +243,8 @@ class RequestMaker {
     for (const Segment& place : places) blocks.push_back({place.at, place.count * size_of(place.type)});
   }
 
-  /// Returns the memory of a message or, if it is packed, of its packed copy. Adds an entry to `packed`.
+  /// Returns the memory of a message. If the message is packed, returns the memory of its packed copy, and
+  /// adds an entry to `packed`.
   Segment memory_for(const Places& places, PackedMessages& packed) {
     const bool forwards = !table_.parts.empty();
     PackedMessage& message = packed.emplace_back();

@@ -13,14 +13,14 @@
 
 namespace nuice::mpi {
 
-/// A number of receives and sends, counted from the first.
+/// A number of receives and a number of sends, both counted from the first.
 struct RequestCount {
   std::size_t receives = 0;
   std::size_t sends = 0;
 };
 
-/// Requests, which an executor takes over, and the memory and types that they use, which are destroyed after
-/// them.
+/// Requests, which an executor takes over, and the memory and types that they use. Memory and types are
+/// destroyed after the requests.
 struct TableRequests {
   std::unique_ptr<std::byte[]> stage;  // forwarded bytes
   std::vector<Datatype> types;
@@ -30,11 +30,11 @@ struct TableRequests {
   PackedMessages packed_sends;
   std::vector<Rank> receive_from;  // by receive
   std::vector<Rank> send_to;       // by send
-  std::vector<RequestCount> ends;  // by entry of the table: the requests up to its end
+  std::vector<RequestCount> ends;  // for each entry of the table: the number of requests up to its end
   Copies* copies = nullptr;
   std::vector<std::vector<Block>> lie_at;  // by send: its memory, if there are copies
 
-  /// Whether the memory of a send is filled. With block, waits until it is. Requires copies.
+  /// Whether the memory of a send is filled. With block, waits until the memory is filled. Requires copies.
   bool is_filled(std::size_t send, bool block) const {
     for (const Block& part : lie_at[send]) {
       if (block)
@@ -51,13 +51,13 @@ struct TableRequests {
   }
 };
 
-/// synchronous: sends complete only when their receive has begun. tail_bytes: if above 0, a contiguous
-/// message of plain bytes of at least twice this size becomes two requests, of which the second has
-/// tail_bytes. Tells the arrivals what each receive brings.
+/// Makes the requests, and tells the arrivals what each receive brings. synchronous: sends complete only when
+/// their receive has begun. tail_bytes: if it is above 0, a contiguous message of plain bytes, at least twice
+/// as long, becomes two requests, of which the second has tail_bytes.
 TableRequests make_requests(const Binding& binding, bool synchronous, Bytes tail_bytes = 0);
 
 /// The elements with bytes that a rank sends to others or receives from them, in the order of the table, and
-/// the types that they use. For tables without forwarding.
+/// the types that these elements use. For tables without forwarding.
 struct TableElements {
   struct Elements {
     Rank partner;
@@ -69,24 +69,24 @@ struct TableElements {
 };
 TableElements list_elements(const PhaseTable& table, const Layout& layout);
 
-/// Plain bytes of the message of a rank to itself.
+/// Plain bytes of a rank's message to itself.
 struct SelfCopy {
   const void* from = nullptr;
   void* to = nullptr;
   std::size_t bytes = 0;
 };
 
-/// The message of a rank to itself. Plain bytes are copied; MPI copies other datatypes.
+/// A rank's message to itself. Plain bytes are copied; MPI copies other datatypes.
 struct SelfMessage {
   std::vector<SelfCopy> copies;
   std::vector<Datatype> types;
   Segment from = {};
   Segment to = {};
 
-  /// Copies the message. tag: a tag for messages of this rank to itself.
+  /// Copies the message. tag: a tag for this rank's message to itself.
   void copy(const Communicator& comm, int tag) const;
 };
-/// Returns nothing if there is no such message or it has no bytes.
+/// Returns nothing if the rank sends itself no message, or a message without bytes.
 std::optional<SelfMessage> make_self_message(const PhaseTable& table, const Layout& layout);
 
 }  // namespace nuice::mpi

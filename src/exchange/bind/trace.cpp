@@ -49,10 +49,10 @@ void Trace::open(const std::string& folder, const std::string& executor, const s
   synchronize(comm, tag);
 }
 
-/// Compares this rank's clock with rank 0's clock. This rank asks several times and uses the quickest answer:
-/// rank 0 read its clock about in the middle of that question.
+/// Measures the difference between this rank's clock and rank 0's clock. This rank asks several times and
+/// uses the quickest answer. Rank 0 read its clock about in the middle between question and answer.
 void Trace::synchronize(const Communicator& comm, int tag) {
-  constexpr int questions = 8;  // if each is disturbed with probability 1/2, all are once in 256
+  constexpr int questions = 8;  // if each is disturbed with probability 1/2, all are in 1 of 256 runs
   key_ = std::chrono::duration_cast<std::chrono::microseconds>(
              std::chrono::system_clock::now().time_since_epoch())
              .count();

@@ -5,8 +5,8 @@
 //
 //   DIR/KEY-rank-R.trace    one line of JSON, then the notes as they lie in memory (docs/how-to/trace.md)
 //
-// Executors add notes through the Arrivals, which all executors have. Start, wait, arrivals and the end are
-// noted for every executor, also for executors of other libraries.
+// Executors add notes through Arrivals. Start, wait, arrivals and end are noted for every executor, also for
+// executors of other libraries.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +32,8 @@ class Trace {
     over,
   };
 
-  /// Collective over comm, in bind(). Allocates the ring, and finds the difference between this rank's clock
-  /// and rank 0's. tag: a tag that nothing else uses meanwhile.
+  /// Collective over comm, called by bind(). Allocates the ring, and measures the difference between this
+  /// rank's clock and rank 0's. tag: no other message uses this tag meanwhile.
   void open(const std::string& folder, const std::string& executor, const std::string& scheduler,
             const PhaseTable& table, const Communicator& comm, int tag);
   bool is_on() const { return !ring_.empty(); }

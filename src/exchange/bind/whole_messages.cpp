@@ -18,7 +18,8 @@ std::map<Rank, Bytes> sizes_of(const Elements& elements) {
   return sizes;
 }
 
-/// Returns a table with one entry for each whole message, even if users list a rank several times.
+/// Returns a table with one entry for each message. If the user lists a rank several times, the table has one
+/// entry for it.
 PhaseTable by_message(const PhaseTable& of) {
   PhaseTable table;
   table.rank = of.rank;
@@ -31,7 +32,7 @@ PhaseTable by_message(const PhaseTable& of) {
   return table;
 }
 
-/// Keeps the messages that are taken. Returns whether all are.
+/// Removes the messages that are not taken. Returns whether all are taken.
 bool keep(const std::function<bool(Rank, Bytes)>& takes, Elements& elements, std::map<Rank, Bytes>& sizes) {
   const std::size_t left =
       std::erase_if(sizes, [&](const auto& message) { return !takes(message.first, message.second); });

@@ -15,17 +15,17 @@ struct WholeMessages {
   TableElements elements;
   std::map<Rank, Bytes> sends;  ///< Bytes by destination.
   std::map<Rank, Bytes> receives;
-  bool are_all = true;  ///< Whether these are all messages of this rank with other ranks.
+  bool are_all = true;  ///< Whether these are all messages between this rank and others.
 
-  /// Not collective. Returns the messages of the table for which takes(partner, bytes) holds; both ends of a
-  /// message must decide alike. Requires a table without forwarding.
+  /// Not collective. Returns the messages of the table for which takes(partner, bytes) is true. It must be
+  /// the same at both ends of a message. Requires a table without forwarding.
   static WholeMessages of(const PhaseTable& table, const Layout& layout,
                           const std::function<bool(Rank, Bytes)>& takes);
   /// Returns the table without these messages.
   PhaseTable rest_of(const PhaseTable& table) const;
 };
 
-/// A message, or a part of it, and its place in the shared memory of a host.
+/// A message or a part of it, and its place in the shared memory of a host.
 struct SharedCopy {
   Segment segment;
   Bytes begin;
@@ -39,7 +39,7 @@ struct SharedCopy {
 /// Appends the copies of a partner's message whose first byte lies at `begin`. elements: sorted by partner.
 void add_copies(const std::vector<TableElements::Elements>& elements, Rank partner, Bytes begin,
                 std::vector<SharedCopy>& copies);
-/// Sorts elements as add_copies() needs them; the parts of a message keep their order.
+/// Sorts elements for add_copies(). The parts of a message keep their order.
 void sort_by_partner(std::vector<TableElements::Elements>& elements);
 
 }  // namespace nuice::mpi

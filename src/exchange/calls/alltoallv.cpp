@@ -18,8 +18,8 @@
 namespace nuice::mpi {
 namespace {
 
-/// Runs `step`, which checks this rank's arguments. Puts its error into options.fault, so that all ranks
-/// learn it.
+/// Calls step(), which checks this rank's arguments. An error of step() is put into options.fault, so that
+/// all ranks learn of it.
 template <typename Step>
 void note_fault(MPI_Comm comm, PlanOptions& options, Step&& step) {
   if (options.fault) return;

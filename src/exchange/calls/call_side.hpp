@@ -83,7 +83,7 @@ class CallSide {
     return {partners_[i], reinterpret_cast<Data*>(at), is_bytes ? count * extent : count, type};
   }
 
-  /// Refuses a block that is not inside the buffer, and records which bytes it takes.
+  /// Refuses a block that does not lie inside the buffer, and records which bytes the block takes.
   void require_inside(std::size_t i, MPI_Datatype type, std::int64_t count, Bytes offset) {
     if (type != type_) is_plain_ = are_plain_bytes(type_ = type);
     MPI_Aint lower = 0;

@@ -19,10 +19,11 @@
 namespace nuice::mpi {
 namespace {
 
-/// Longer messages are faster with MPI's one copy than with two: in an all to all, shared memory is 1.1 to
-/// 1.7 times as fast as MPI with 16 KiB, and 0.6 to 0.9 times as fast with 64 KiB (docs/adr/0043).
+/// The largest message that goes through shared memory. Larger messages are faster with MPI, which copies
+/// once instead of twice. In an all to all, shared memory is 1.1 to 1.7 times as fast as MPI with 16 KiB, but
+/// 0.6 to 0.9 times with 64 KiB (docs/adr/0043).
 constexpr Bytes most_letter_bytes = 32 * 1024;
-/// The maximum size of a rank's pool for a call: the longest letters to 8 ranks. With 64 ranks a host needs
+/// The maximum size of a rank's pool for a call: the longest messages to 8 ranks. With 64 ranks a host needs
 /// 34 MiB.
 constexpr Bytes most_pool_bytes = 8 * most_letter_bytes;
 
@@ -108,7 +109,7 @@ void NearCall::start() {
   is_written_ = !mail_.has_memory();
 }
 
-/// Writes the remaining letters. Returns false if a reader has no room yet.
+/// Writes the remaining messages. Returns false if a reader has no room yet.
 bool NearCall::write(Number call) {
   for (; num_written_ < outgoing_.size(); ++num_written_) {
     const Letter& letter = outgoing_[num_written_];
@@ -132,20 +133,20 @@ void NearCall::fail_on_bytes(const Letter& letter, Bytes sent) const {
                                        " bytes are sent, " + std::to_string(letter.bytes) + " are expected");
 }
 
-/// Returns the size of a message that is too long for shared memory and whose sender has begun the call; 0 if
-/// there is none.
+/// Returns the size of a message that is too long for shared memory and whose sender has begun the call.
+/// Returns 0 if there is no such message.
 Bytes NearCall::bytes_on_the_way(Rank from) const {
   int is_there = 0;
   MPI_Status status;
   MPI_Count bytes = 0;
-  // Repeated, because MPI_Iprobe may take in an arrived message only after it has looked for it.
+  // Asks several times, because MPI_Iprobe may look for the message before it takes in what has arrived.
   for (unsigned look = 0; look < looks_per_progress && is_there == 0; ++look)
     must(MPI_Iprobe(from, DirectRun::tag, comm_.get(), &is_there, &status), "MPI_Iprobe");
   if (is_there != 0) must(MPI_Get_elements_x(&status, MPI_BYTE, &bytes), "MPI_Get_elements_x");
   return bytes;
 }
 
-/// Receives a letter for which its sender's pool had no room.
+/// Receives by MPI a message for which its sender's pool had no room.
 void NearCall::receive_by_mpi(Letter& letter) {
   if (letter.first_request == no_index) add_requests(letter, Requests::Mode::receive, receives_);
   receives_.start(letter.first_request, letter.first_request + letter.copies.size());
@@ -155,7 +156,7 @@ void NearCall::read(Number call) {
   for (std::size_t i = 0; i < num_unread_;) {
     Letter& letter = incoming_[unread_[i]];
     const HostMail::Slot& slot = mail_.slot_from(letter.index, call);
-    // In this order, so that every message that was written before its sender published `written` is seen.
+    // `written` is read before `call`: if the sender has published `written`, all its messages are seen.
     const bool is_all = mail_.has_written(letter.index, call);
     const bool is_here = slot.call.load(std::memory_order_acquire) == call;
     if (!is_here && !is_all) {

@@ -2,19 +2,19 @@
 // Messages between ranks of a host that need no plan: they pass through shared memory, with slots for each
 // pair of ranks.
 //
-// All calls of a communicator are numbered, alike on all ranks. In call k, rank i writes its message to rank
-// j, with its size, into slot k mod 2 from i to j. If the message does not fit into the slot, it goes into
-// the rank's pool, and the slot says where. If the pool is full, MPI sends the message, and the slot says so.
-// A slot and a pool are overwritten only after their readers have finished the call that used them before. So
-// j sees at once if sizes differ. Since i publishes when it has written all messages of a call, j also sees
-// if a message will not come.
+// The calls of a communicator have the same numbers on all ranks. In call k, rank i writes its message to
+// rank j, with its size, into slot k mod 2 from i to j. If the message does not fit into the slot, it goes
+// into the rank's pool, and the slot says where. If the pool is full, MPI sends the message, and the slot
+// says so. A slot and a pool are overwritten only after their readers have finished the call that used them
+// before. So j sees at once if sizes differ. And because i publishes when it has written all messages of a
+// call, j also sees if a message will not come.
 //
-// Messages that are too long for shared memory are not handled here, but their senders are known. If one end
-// expects a long message and the other end sends a short one, no rank may wait for the other.
+// Messages that are too long for shared memory are not handled here, but their senders are known. So if one
+// end expects a long message and the other end sends a short one, neither waits for the other.
 //
-// Why no rank waits forever: call k waits for what other ranks write in call k, for which they need only
-// room. It waits for room until readers have finished call k - 2. So the first call that some rank has not
-// finished ends when all ranks have entered it.
+// Why no rank waits forever: call k waits for what other ranks write in call k. These ranks need only room,
+// which they have when readers have finished call k - 2. So the first call that some rank has not finished
+// ends when all ranks have entered it.
 #pragma once
 
 #include <algorithm>
@@ -39,13 +39,13 @@ namespace nuice::mpi {
 /// The number of slots from each rank to each other rank.
 inline constexpr Number mail_slots = least_slots;
 
-/// The places of messages that are not in their writer's pool.
+/// Where a message is that is not in its writer's pool.
 enum MailPlace : std::int64_t { in_slot = -1, by_mpi = -2 };
 
 /// The memory for messages between all pairs of ranks of a host.
 class HostMail {
  public:
-  /// A slot of mail_slot_bytes bytes in zeroed memory. A short message begins directly after the numbers.
+  /// A slot of mail_slot_bytes bytes in zeroed memory. A short message begins directly after these members.
   struct Slot {
     std::atomic<Number> call;
     std::int64_t bytes;
@@ -53,8 +53,8 @@ class HostMail {
     std::byte message[1];
   };
 
-  /// Collective. Takes the hosts, and the watchdog for comm, from NUICE_OPTIONS of rank 0. Without shared
-  /// memory MPI carries all messages.
+  /// Collective. Takes the hosts, and the watchdog for comm, from rank 0's NUICE_OPTIONS. Without shared
+  /// memory, MPI carries all messages.
   explicit HostMail(const Communicator& comm);
 
   /// The ranks of this host, ascending.
@@ -62,8 +62,8 @@ class HostMail {
   bool is_near(Rank rank) const { return std::ranges::binary_search(near_, rank); }
   bool has_memory() const { return memory_.data() != nullptr; }
   bool is_oversubscribed() const { return is_oversubscribed_; }
-  /// Whether the messages to a rank are short enough for shared memory. bytes: the sum of all messages from
-  /// one rank to the other in a call.
+  /// Whether shared memory carries the messages between this rank and `partner`. bytes: the sum of all
+  /// messages from one rank to the other in a call.
   bool carries(Rank partner, Bytes bytes) const;
   std::size_t index_of(Rank rank) const;
   /// The size of this rank's pool for one call.
@@ -100,7 +100,7 @@ class HostMail {
 
 /// Messages in pools begin at multiples of this number of bytes.
 inline constexpr Bytes mail_alignment = cache_line_bytes;
-/// The size of a slot. The slots of 64 ranks take 2 MiB, a sixteenth of what their pools take.
+/// The size of a slot. The slots of 64 ranks take 2 MiB, a sixteenth of the size of their pools.
 inline constexpr Bytes mail_slot_bytes = 4 * cache_line_bytes;
 inline constexpr auto mail_slot_room =
     static_cast<Bytes>(mail_slot_bytes - offsetof(HostMail::Slot, message));
@@ -121,22 +121,22 @@ class MailPlaces {
   Bytes left_;
 };
 
-/// The messages of one rank with ranks of its host. It serves all calls with the same messages.
+/// The messages between one rank and other ranks of its host. It serves all calls with the same messages.
 class NearCall {
  public:
-  /// Does not communicate. Takes the messages that the mail carries. Messages between two ranks are matched
-  /// in order.
+  /// Does not communicate. Takes the messages that shared memory carries. Messages between two ranks are
+  /// matched in order.
   NearCall(const HostMail& mail, const Communicator& comm, int tag, std::span<const Outgoing> sends,
            std::span<const Incoming> receives);
 
-  /// Whether MPI may have to carry one of its messages.
+  /// Whether MPI may have to carry some of its messages.
   bool may_need_mpi() const { return sends_.size() + receives_.size() > 0; }
   void start();
-  /// Makes progress. Returns whether all messages have arrived and left. Throws Error mismatch if sizes
+  /// Makes progress. Returns whether all messages have arrived and left. Throws Error `mismatch` if sizes
   /// differ.
   bool advance(Number call);
-  /// Throws Error mismatch if a rank has written a short message and this rank expects a long one. Call it
-  /// from time to time.
+  /// Throws Error `mismatch` if this rank expects a long message from a rank that has written a short one.
+  /// Call it from time to time.
   void look_for_shorter(Number call) const;
   /// Cancels the receives after an error.
   void cancel() noexcept { receives_.cancel_receives(); }
@@ -169,7 +169,7 @@ class NearCall {
   std::vector<Letter> outgoing_;
   std::vector<Letter> incoming_;
   std::vector<Letter> longer_;         // to be received, but too long for shared memory
-  std::vector<std::uint32_t> unread_;  // indices in incoming_; the first num_unread_ are still to come
+  std::vector<std::uint32_t> unread_;  // indices in incoming_; the first num_unread_ are still missing
 
   // State of the running call.
   std::size_t num_written_ = 0;

@@ -20,21 +20,22 @@
 namespace nuice::mpi {
 namespace {
 
-/// The maximum number of different calls that are kept with their memory. The least recently used call is
-/// dropped. A call compares its arguments with each kept call; with 16 kept calls this takes less than the
-/// 157 ns of 8 bytes one way through shared memory (docs/adr/0043).
+/// The maximum number of different calls that are kept with their memory. Beyond it, the least recently used
+/// call is dropped. A call compares its arguments with each kept call. With 16 kept calls this takes less
+/// than the 157 ns that a message of 8 bytes takes through shared memory (docs/adr/0043).
 constexpr std::size_t most_kept = 16;
 enum CallTag : int { fault_tag = DirectRun::tag + 1, letter_tag };
-/// After this time without a call, other ranks may have failed and stopped waiting, because a rank that fails
-/// waits time_to_end_s for its sends.
+/// If a rank has made no call for this time, other ranks may have failed and stopped waiting, because a rank
+/// that fails waits time_to_end_s for its sends.
 constexpr double late_s = time_to_end_s / 4;
-/// The time for which a late rank checks for errors. MPI takes in only a few messages per call, so one check
-/// is not enough. The time is at most 0.04 % of late_s. There is a minimum number of checks, too, because a
-/// check may take a time slice if ranks outnumber cores.
+/// The time for which a rank that comes late checks for errors. MPI takes in only a few messages per call, so
+/// one check is not enough. The time is at most 0.04 % of late_s. There is also a minimum number of checks,
+/// because a check may take a time slice if ranks outnumber cores.
 constexpr double listen_s = late_s / 2500;
 constexpr int fewest_looks = 32;
 
-/// Returns a number that identifies a datatype. A handle does not, because another datatype may get it later.
+/// Returns a number that identifies a datatype. A handle does not identify it, because another datatype may
+/// get the same handle later.
 std::int64_t number_of(MPI_Datatype type) {
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;
@@ -150,8 +151,8 @@ KeptCalls::Messages KeptCalls::messages_of(const Neighbours& partners, const Cal
   return messages;
 }
 
-/// Collective. If the two ends of a message have different sizes, throws Error mismatch with that pair on all
-/// ranks.
+/// Collective. If the two ends of a message have different sizes, throws Error `mismatch` with these two
+/// ranks on all ranks.
 void KeptCalls::compare_sizes(const Messages& messages) const {
   const auto sent = bytes_by_rank(std::span<const Outgoing>(messages.sends), comm_->num_ranks());
   const auto expected = bytes_by_rank(std::span<const Incoming>(messages.receives), comm_->num_ranks());
@@ -169,8 +170,8 @@ void KeptCalls::compare_sizes(const Messages& messages) const {
   });
 }
 
-/// Collective. Waits until all ranks are here. A rank that failed in a call of the other kind does not take
-/// part, but has told the others.
+/// Collective. Waits until all ranks have made this call. A rank that failed in a call of the other kind does
+/// not take part, but has told the others.
 void KeptCalls::meet() {
   MPI_Request request = MPI_REQUEST_NULL;
   must(MPI_Ibarrier(comm_->get(), &request), "MPI_Ibarrier");

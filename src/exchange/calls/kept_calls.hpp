@@ -2,20 +2,21 @@
 // MPI_Alltoallv and its relatives without init. What a call needs is kept with the communicator, and found
 // again by the call's arguments.
 //
-// A rank cannot know whether other ranks have changed their counts: only the two ends of a message see that
-// its size has changed. So nothing may depend on the arguments of a third rank. Short messages inside a host
+// A rank cannot know whether other ranks have changed their counts. Only the two ends of a message see that
+// its size has changed, so nothing may depend on the arguments of a third rank. Short messages inside a host
 // go through shared memory (host_mail.hpp). All others are exchanged without a plan (direct_run.hpp). Both
-// need only that the two ends of a message call with the same size, as MPI does. Each rank finds what it has
-// kept, or makes it again, without communication. Other ranks cannot tell the difference.
+// ways only require, as MPI does, that the two ends of a message call with the same size. Each rank finds
+// what it has kept, or makes it again, without communication. Other ranks cannot tell the difference.
 //
 // Errors: the first call on a communicator compares the sizes of all messages, and fails on all ranks or on
-// none. Later, a rank that finds an error sends it to all other ranks, which check for errors while they
-// wait. They fail in this call or, if they have completed it, in the next call. Since no rank knows which
-// calls others have completed, all later calls on the communicator fail, too.
+// none. Later, a rank that finds an error sends the error to all other ranks, which check for errors while
+// they wait. They fail in this call or, if they have completed it, in the next call. No rank knows which
+// calls other ranks have completed, so all later calls on the communicator fail, too.
 //
 // A program that catches the error may free its buffers, but MPI reads a long message from the send buffer
-// when its receiver comes. So a rank that has failed waits for its sends to ranks that are in the call and do
-// not know of the error. A rank that comes late checks for errors before it receives.
+// only when its receiver has begun the call. So a rank that has failed waits for its sends to ranks that are
+// in the call and do not know of the error. A rank that begins the call late checks for errors before it
+// receives.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +46,7 @@ struct CallArguments {
   Outcome fault = {};  ///< An error that was found before the call.
 };
 
-/// Collective. Carries out a call with what is kept with comm.
+/// Collective. Carries out a call. Uses what earlier calls on comm have kept.
 void run_kept(MPI_Comm comm, const CallArguments& call);
 
 class KeptCalls {
@@ -62,7 +63,7 @@ class KeptCalls {
   /// The arguments of one side of a call, for comparison with later calls.
   struct SideKey {
     const void* data = nullptr;
-    device::Location place = {};  // freed memory may have its address again on another device
+    device::Location place = {};  // memory on another device may get the address of freed memory
     Bytes element_bytes = 0;
     Bytes room = 0;
     bool each_has_a_type = false;

@@ -34,17 +34,17 @@
 namespace nuice::mpi {
 namespace {
 
-/// Tags. Letters and long messages stay on a host. All messages that were sent are received, even in a call
-/// that fails, so MPI's message order keeps the messages of different calls apart.
+/// Tags. Letters and long messages (below) stay on a host. All messages that were sent are received, even in
+/// a call that fails. So MPI's message order keeps the messages of different calls apart.
 enum SparseTag : int { data_tag, bytes_tag, idle_tag, letters_tag, long_tag };
 /// Longer messages between hosts are announced by their size, and sent after all messages are announced, so
-/// that their receives are posted first. This is about the size from which MPI no longer buffers messages
-/// (Open MPI's eager limit in shared memory).
+/// that their receives are posted first. The limit is about the size above which MPI no longer buffers
+/// messages (Open MPI's eager limit in shared memory).
 constexpr Bytes most_at_once = 4096;
 /// Messages are aligned for any type.
 constexpr auto alignment = static_cast<Bytes>(alignof(std::max_align_t));
-/// A rank with wrong arguments adds this number to the sums. It is larger than the number of messages that
-/// any rank can receive, and 2^22 ranks can add it.
+/// A rank with wrong arguments adds this number to the sums that all ranks compute. It is larger than the
+/// number of messages that any rank can receive, and 2^22 ranks can add it without overflow.
 constexpr std::int64_t wrong = std::int64_t{1} << 40;
 
 /// The place of a letter whose writer has wrong arguments.
@@ -61,7 +61,7 @@ struct SparseState {
   Number calls = 0;
 };
 
-/// A message that will be received, once its size is known.
+/// A message from another rank, which is received when its size is known.
 struct Announced {
   Rank from;
   Bytes bytes;
@@ -69,8 +69,9 @@ struct Announced {
   MPI_Message message;      // null if the message is long
 };
 
-/// A letter: a table with the number of messages and their sizes, and then the messages that are not too
-/// long. It is written in one go and read where it lies.
+/// What a rank writes for another rank of its host: a table with the number of messages and their sizes, and
+/// then the messages that are not too long. It is written once, and its reader copies the messages from
+/// there.
 struct SparseLetter {
   std::size_t to;  // index of the receiver on the host
   std::vector<std::int64_t> table = {0};
@@ -214,7 +215,7 @@ class SparseCall {
     if (comm_.watches()) watch.found_nothing();
   }
 
-  /// Collective. Returns how many messages this rank receives from other hosts; 0 if a rank has wrong
+  /// Collective. Returns how many messages this rank receives from other hosts; 0 if any rank has wrong
   /// arguments.
   std::int64_t count() {
     std::vector<std::int64_t> ones(static_cast<std::size_t>(comm_.num_ranks()), wrong_ ? wrong : 0);
@@ -243,7 +244,7 @@ class SparseCall {
     }
   }
 
-  /// Reads the letter of a rank of this host. Returns whether that rank has written all its letters.
+  /// Reads the letter of a rank of this host. Returns false if that rank has not written all its letters yet.
   bool read(std::size_t from) {
     if (!mail_.has_written(from, call_)) return false;
     const HostMail::Slot& slot = mail_.slot_from(from, call_);
@@ -289,14 +290,14 @@ class SparseCall {
     }
     must(MPI_Isend(&sizes_[i], 1, MPI_INT64_T, message.to, bytes_tag, comm_.get(), &requests_[i]),
          "MPI_Isend");
-    // An empty message stands for the long message in the order of short messages.
+    // An empty message takes the long message's place in the order of short messages.
     must(MPI_Isend(nullptr, 0, MPI_BYTE, message.to, data_tag, comm_.get(),
                    &requests_.emplace_back(MPI_REQUEST_NULL)),
          "MPI_Isend");
     long_sends_.push_back(message);
   }
 
-  /// Matches a message from another host if one has arrived. Returns whether it has.
+  /// Matches a message from another host. Returns false if none has arrived.
   bool announce() {
     int is_here = 0;
     MPI_Message message = MPI_MESSAGE_NULL;

@@ -15,16 +15,17 @@ struct DeviceSides;
 
 class StagedMessages {
  public:
-  /// Not collective. Returns null if all messages lie in host memory. Throws Error invalid_argument if one
-  /// side lies in several places, or the two sides on different devices.
+  /// Not collective. Returns null if all messages lie in host memory. Throws Error `invalid_argument` if one
+  /// side lies in several places, or the two sides lie on different devices.
   static std::unique_ptr<StagedMessages> of(std::span<const Outgoing> sends,
                                             std::span<const Incoming> receives, Rank rank);
 
-  // The messages as bytes in pinned host memory. Messages of a side in host memory stay where they are.
+  // The messages as bytes in pinned host memory. If the user's memory of a side is host memory, its messages
+  // stay there.
   const std::vector<Outgoing>& sends() const { return sends_; }
   const std::vector<Incoming>& receives() const { return receives_; }
 
-  // Both functions wait for work on the legacy default stream, and return when their copies are done.
+  // Both functions wait for the work on the legacy default stream, and return when their copies are complete.
 
   /// Copies the messages to be sent to host memory.
   void fetch() const;

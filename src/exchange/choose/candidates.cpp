@@ -37,7 +37,7 @@ std::vector<std::string> candidates_for(const PickedMachine& picked, const PlanO
     if (!executor.carries_out(scheduler.guarantees)) continue;
     const bool has_order = (scheduler.guarantees & one_port) != 0;
     if (order_only && (executor.pace != Pace::at_once || !has_order)) continue;
-    // Without option topology the links are a guess, and an order that keeps them free may lose time.
+    // Without option topology NUICE only guesses the links, and an order that keeps them free may lose time.
     if (order_only && scheduler.needs_topology() && options.topology.empty()) continue;
     const std::string candidate = std::string(scheduler.name) + ":" + std::string(executor.name);
     if (std::ranges::find(ours, candidate) == ours.end()) ours.push_back(candidate);

@@ -15,25 +15,28 @@
 
 namespace nuice::mpi {
 
-/// Returns whether the user's own exchanges are to show which method is best. Returns false on one host,
-/// because there is no port to share and differences of a few microseconds are lost among ranks that wait for
-/// cores.
+/// Returns whether the user's own exchanges are to show which method is best. Returns false if all ranks are
+/// on one host: no ranks share a port there, and differences of a few microseconds are lost among ranks that
+/// wait for cores.
 bool tries_on(const PickedMachine& picked, const PlanOptions& options);
 
-/// Returns whether predictions are used only to choose the order of messages: if exchanges try methods, or if
-/// nothing is known of the network between several hosts and predictions would describe some other network.
+/// Returns whether predictions are used only to choose the order of messages. This is so if exchanges try
+/// methods, or if nothing is known of the network between several hosts, so that predictions would describe
+/// some other network.
 bool predicts_order_only(const PickedMachine& picked, const PlanOptions& options);
 
 /// Returns the candidates that MPI can carry out on this machine, with the executor of `options` if it names
-/// one. for_hosts: ports belong to hosts with several ranks. Then schedulers that need a network of ranks or
-/// forward messages are left out. Sending everything at once is left out too if a short queue may overflow,
-/// because all ranks of a host would send at once, and the adviser counts a host as one sender.
+/// one. for_hosts: whether several ranks of a host share a port. Then schedulers that need a network of
+/// ranks, or forward messages, are left out. If a short queue may overflow, sending everything at once is
+/// left out too: all ranks of a host would send at once, and the adviser counts a host as one sender.
 ///
-/// order_only: only one-port schedules whose messages are all sent at once, in the order of the schedule.
+/// order_only: returns only one-port schedules. All their messages are sent at once, in the order of the
+/// schedule.
 std::vector<std::string> candidates_for(const PickedMachine& picked, const PlanOptions& options,
                                         bool for_hosts, bool order_only);
 
-/// The number of messages between hosts that can be combined, and of pairs of hosts that have such messages.
+/// Which messages between hosts can be combined: their number, and the number of pairs of hosts that have
+/// such messages.
 struct SmallMessages {
   std::int64_t number = 0;
   std::int64_t num_pairs = 0;

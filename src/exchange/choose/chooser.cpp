@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The scheduler "auto": chooses by advise(), and finds other methods that the plan's exchanges try.
 //
-// All ranks choose the same, because advise() is a pure function of data that all ranks have: the gathered
-// matrix, rank 0's machine, and equal options. No rank uses its own clock or files.
-// Cost: less than the exchanges for which it chooses (docs/reference/exchange.md).
+// All ranks choose the same plan, because advise() is a pure function of data that all ranks have: the
+// gathered matrix, rank 0's machine, and equal options. No rank uses its own clock or files. Cost: less than
+// the exchanges for which it chooses (docs/reference/exchange.md).
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -17,16 +17,17 @@
 namespace nuice::mpi {
 namespace {
 
-/// Combining saves time if a message between hosts replaces at least this number of messages on average. It
-/// costs two copies and a wait for the slowest rank of a host, as long as a message takes (docs/adr/0027).
+/// Messages are combined if a message between hosts then replaces at least this number of messages on
+/// average. Combining costs two copies, and a wait for the slowest rank of a host; together they take about
+/// as long as one message (docs/adr/0027).
 constexpr std::int64_t least_combined = 2;
-/// The maximum number of messages of a matrix for which schedules that forward are tried. Such a schedule has
-/// a piece for every hop of every message: 12 MB for this number (docs/explanation/small-costs.md).
+/// The maximum number of messages of all ranks for which schedules that forward are tried. Such a schedule
+/// has a piece for every hop of every message, 12 MB for this number (docs/explanation/small-costs.md).
 constexpr std::size_t most_forwarded = 65536;
-/// The minimum number of exchanges for shared memory. Its set-up takes 0.4 ms with eight ranks
-/// (docs/adr/0043), 50 times as long as an exchange of medium-sized messages saves.
+/// The minimum number of exchanges for which shared memory is set up. With eight ranks this takes 0.4 ms
+/// (docs/adr/0043), 50 times as much as it saves in an exchange of medium-sized messages.
 constexpr std::uint64_t least_reuse_of_memory = 50;
-/// Combines only messages that are too short for the windows of TCP connections.
+/// Combines messages up to this size, which is too small for the windows of TCP connections to matter.
 constexpr std::string_view combined_below_a_chunk = "combine=true combine.largest=32KiB";
 
 }  // namespace
@@ -59,8 +60,8 @@ class Plan::Planner::Chooser {
     state_.info.predicted_s = advice_.choice().exchange_s;
   }
 
-  /// Collective. Called after the plan is made. Finds the other methods that its exchanges try, the same on
-  /// all ranks.
+  /// Collective. Called after the plan is made. Finds the other methods that the plan's exchanges try. They
+  /// are the same on all ranks.
   void find_rivals() {
     const bool forwards = (find_scheduler(state_.info.scheduler).guarantees & direct) == 0;
     if (!tries_on(picked_, options_) || forwards || advice_.num_messages == 0) return;
@@ -90,8 +91,8 @@ class Plan::Planner::Chooser {
   }
 
  private:
-  /// Collective. If every host has one rank and all messages are small, adds schedules that forward them in
-  /// few larger messages.
+  /// Collective. If every host has one rank and all messages are small, adds schedules that forward the
+  /// messages inside fewer larger ones.
   void add_rivals_that_forward() {
     if (state_.shares_ports || state_.info.scheduler.empty()) return;
     if (matrix_.num_messages() > most_forwarded || !is_small()) return;
@@ -110,8 +111,8 @@ class Plan::Planner::Chooser {
       });
     }
   }
-  /// Collective. If hosts have several ranks, adds the method that combines the small messages between two
-  /// hosts.
+  /// Collective. If hosts have several ranks, adds the method that combines small messages between the same
+  /// two hosts.
   void add_combined_rival() {
     if (!for_hosts_ || state_.info.num_hosts == 1 || state_.info.combined) return;
     const PlanOptions combined = PlanOptions::parse(combined_below_a_chunk, {});
@@ -141,8 +142,8 @@ class Plan::Planner::Chooser {
     return small_.number >= least_combined * small_.num_pairs && small_.number > 0;
   }
 
-  /// Decides whether shared memory is used. It is the fastest route on one host. On several hosts no gain was
-  /// measured.
+  /// Decides whether shared memory is used. If all ranks share one host, it is the fastest way. With several
+  /// hosts no gain was measured.
   void settle_shared_memory() {
     if (!state_.shares_ports || state_.info.num_hosts > 1 || options_.executor != auto_name) return;
     if (options_.automatic.reuse < least_reuse_of_memory) return;
@@ -169,8 +170,8 @@ class Plan::Planner::Chooser {
     advice_.sentence += " " + picked_.sentence;
   }
 
-  /// Returns the matrix for the adviser: the messages between ports, which belong to hosts if ranks share
-  /// them.
+  /// Returns the matrix for the adviser: the messages between hosts if ranks share ports, otherwise the
+  /// messages between ranks.
   const CommMatrix& advised() const { return for_hosts_ ? ports_ : matrix_; }
 
   Planner& state_;
@@ -179,7 +180,7 @@ class Plan::Planner::Chooser {
   const PlanOptions& options_;
   bool for_hosts_;
   SmallMessages small_;
-  std::int64_t num_near_ = 0;  // the number of messages short enough for the host's shared memory
+  std::int64_t num_near_ = 0;  // number of messages short enough for shared memory
   CommMatrix ports_;           // the hosts' matrix; empty unless for_hosts_
   PickedMachine picked_;
   Advice advice_;

@@ -41,8 +41,8 @@ Found by_name(const std::string& name, const std::string& sentence) {
   return {name, core::read_text(name), sentence};
 }
 
-/// Returns " was 4.0 times off in its own check" if the file's predictions should not be relied on, otherwise
-/// "".
+/// Returns a warning such as " was 4.0 times off in its own check" if the file's predictions should not be
+/// relied on, otherwise "".
 std::string doubt_of(const std::string& text, const std::string& name) {
   const double off = parse_machine(text, name).worst_check;
   if (off <= largest_trusted_error) return "";
@@ -51,8 +51,8 @@ std::string doubt_of(const std::string& text, const std::string& name) {
   return doubt.data();
 }
 
-/// Finds a machine that the user names. If its worst_check is too large, it is used to choose the order of
-/// messages, but not to predict the times of executors.
+/// Finds a machine that the user names. If its worst_check is too large, the machine is used to choose the
+/// order of messages, but not to predict the times of executors.
 Found named(const std::string& name, const std::string& by_whom) {
   Found found = by_name(name, "The machine is " + name + by_whom);
   if (const std::string doubt = doubt_of(found.text, name); !doubt.empty()) {

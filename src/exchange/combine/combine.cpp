@@ -19,8 +19,8 @@ namespace {
 using exchange::HostLayout;
 using exchange::HostMessage;
 
-/// Returns the messages that this rank sends, and the messages that it receives from other hosts. So each
-/// message is reported by one rank of a host.
+/// Returns the messages that this rank reports: those that it sends, and those that it receives from other
+/// hosts. So each message is reported by one rank of a host.
 std::vector<HostMessage> told_by(const WholeMessages& small, const Hosts& hosts, Rank rank) {
   std::vector<HostMessage> messages;
   for (const auto& [dst, bytes] : small.sends) messages.push_back({rank, dst, bytes});

@@ -14,7 +14,7 @@ namespace {
 
 using exchange::HostLayout;
 
-/// The time after which a sleeping rank wakes to let MPI progress (see looks_per_progress). Waking up takes
+/// The time after which a sleeping rank wakes to let MPI progress (see looks_per_progress). Waking takes
 /// about 10 us, 1 % of this time.
 constexpr double nap_s = 1e-3;
 
@@ -100,8 +100,8 @@ std::size_t CombinedRun::add_requests(const HostLayout::Block& block, std::size_
   return added;
 }
 
-/// Makes all requests. The tag alone suffices, because two leaders have one block for each other in an
-/// exchange, whose pieces are started in order.
+/// Makes all requests. One tag suffices: two leaders have one block for each other in an exchange, and its
+/// pieces are started in order.
 void CombinedRun::make_requests() {
   for (std::size_t half = 0; half < 2; ++half) {
     block_of_.clear();
@@ -142,7 +142,8 @@ void CombinedRun::enter() {
   send_blocks();
 }
 
-/// Notifies a rank that data for it is in this half. Wakes the rank if it expects no more data.
+/// Notifies a rank that data for it is in this half. Wakes the rank if this was the last data that it
+/// expects.
 void CombinedRun::tell(RankLine& rank, std::size_t half) {
   const Number arrived = rank.arrived[half].fetch_add(1, std::memory_order_acq_rel) + 1;
   if (arrived == rank.expected) rank.bell.ring();
@@ -156,8 +157,8 @@ void CombinedRun::write() {
   for (RankLine* const rank : writes_for_) tell(*rank, half_);
 }
 
-/// Sends the blocks that all writers have written. Their counters are reset here, because the next writers of
-/// a block wait until this rank has finished.
+/// Sends the blocks that all their writers have written. The blocks' counters are reset here. This is safe,
+/// because the next writers of a block wait until this rank has finished.
 void CombinedRun::send_blocks() {
   if (num_sent_ == outgoing_.size()) return;
   std::size_t end = block_of_.size();
@@ -199,16 +200,16 @@ void CombinedRun::take(Group& group) {
   for (const std::size_t source : group.sources) arrivals_.land_piece(source);
 }
 
-/// Reads what is here. Unless the program asks for single messages, reading before everything has arrived
-/// gains nothing.
+/// Reads what has arrived. Unless the program asks for single messages, it reads only when everything is
+/// here, because reading earlier gains nothing.
 void CombinedRun::read() {
   if (num_taken_ == groups_.size() || (!follows_ && !is_all_here())) return;
   for (Group& group : groups_)
     if (!group.is_taken && has_reached(*group.says, number_)) take(group);
 }
 
-/// Ends the exchange if everything is sent and read. The counter of arrivals may be reset, because all
-/// notifications of this half have arrived.
+/// Ends the exchange if everything is sent and read. The counter of arrivals may be reset, because this half
+/// gets no more notifications in this exchange.
 void CombinedRun::finish() {
   if (!is_all_here() || !has_sent() || num_taken_ < groups_.size()) return;
   state_ = State::over;
@@ -229,8 +230,8 @@ void CombinedRun::go_on() {
     let_mpi_go_on(*parts_.comm, parts_.tag);
 }
 
-/// Waits before the next look. A rank with requests polls them, as MPI does. A rank without requests sleeps
-/// until its data has arrived.
+/// Waits before the next check for progress. A rank with requests polls them, as MPI does. A rank without
+/// requests sleeps until its data has arrived.
 void CombinedRun::wait_a_little() {
   if (num_active_ > 0 || !others_are_over_) {
     patience_.found_nothing();

@@ -11,8 +11,8 @@
 // The leaders are fixed (HostGroup). Other ranks call MPI rarely, and sleep while they wait.
 //
 // Why no rank waits forever: receives and writes wait only until the readers of the same half have finished
-// the exchange before the last one. So when all ranks have started, all ranks write. Then all blocks are sent
-// to receives that are started, all blocks arrive, and all ranks read.
+// the exchange before the last one. So when all ranks have started, all ranks write. Then all blocks are
+// sent, to receives that are started. So all blocks arrive, and all ranks read.
 //
 // Cost: each message is copied at both ends. A rank increments a counter for each block and each rank of its
 // host to which it writes. A leader has two requests per host that it serves, and calls MPI once per
@@ -61,8 +61,8 @@ class CombinedRun : public OuterRun {
   /// leads to
   ///        `over`
   enum class State : std::uint8_t { waits, moves, over };
-  /// Messages that become available together: a block from another host, or what a rank of this host has
-  /// written.
+  /// Messages that become available together: a block from another host, or all messages that one rank of
+  /// this host has written.
   struct Group {
     const std::atomic<Number>* says;
     std::vector<SharedCopy> copies;
@@ -124,8 +124,8 @@ class CombinedRun : public OuterRun {
   std::vector<BlockLine*> writes_to_;  // blocks that contain messages of this rank
   std::vector<RankLine*> writes_for_;  // ranks of this host to which this rank sends
 
-  // All ranks that read what this rank writes or receives: ranks of this host to which it sends, leaders that
-  // send its blocks, and readers of the blocks that it receives.
+  // All ranks that read what this rank writes or receives. They are ranks of this host to which it sends,
+  // leaders that send its blocks, and readers of the blocks that it receives.
   std::vector<RankLine*> readers_;
   std::vector<Group> groups_;
   std::vector<Outgoing> outgoing_;

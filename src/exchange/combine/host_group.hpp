@@ -12,19 +12,19 @@ namespace nuice::mpi {
 
 class HostGroup {
  public:
-  /// Collective over comm. leaders: the maximum number of leaders per host; 0: all ranks lead.
+  /// Collective over comm. leaders: the maximum number of leaders per host; 0: all ranks are leaders.
   HostGroup(const Communicator& comm, Hosts hosts, int leaders);
 
   const Hosts& hosts() const { return hosts_; }
   std::span<const Rank> ranks() const { return ranks_of(host_); }
   /// The index of a rank of this host in ranks().
   std::size_t index_of(Rank rank) const;
-  /// The rank of host `of` that exchanges with host `with`. All ranks of a host lead for about equally many
-  /// other hosts. Between hosts with equally many ranks both leaders have the same index, because network
-  /// cards may belong to ranks.
+  /// The rank of host `of` that exchanges with host `with`. All ranks of a host exchange with about equally
+  /// many other hosts. If both hosts have equally many ranks, their two leaders have the same index, because
+  /// each rank may have a network card of its own.
   Rank leader(Rank of, Rank with) const;
   int leaders() const { return leaders_; }
-  /// Whether on any host the ranks outnumber the cores that they may use.
+  /// Whether the ranks of any host outnumber the cores that they may use.
   bool is_oversubscribed() const { return is_oversubscribed_; }
 
  private:

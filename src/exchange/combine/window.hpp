@@ -3,8 +3,8 @@
 // from 1. They use the two halves of the memory alternately, so a rank may be one exchange ahead of the
 // others.
 //
-// A half may be overwritten when all its readers have finished the exchange that used it before: finished >=
-// number - 2.
+// A half may be overwritten when all its readers have finished the exchange that used the half before:
+// finished >= number - 2.
 #pragma once
 
 #include <array>
@@ -18,21 +18,22 @@
 
 namespace nuice::mpi {
 
-/// The counters of a rank. The rank itself writes `posted` and `finished`; ranks that bring it data increment
-/// `arrived`.
+/// The counters of a rank. The rank itself writes `posted` and `finished`. Ranks that bring data to it
+/// increment `arrived`.
 struct alignas(64) RankLine {
-  std::atomic<Number> posted;  ///< The last exchange whose messages to this host the rank has written.
+  std::atomic<Number> posted;  ///< The last exchange for which the rank has written its messages.
 
   /// The last exchange whose memory the rank neither reads nor sends any more.
   std::atomic<Number> finished;
-  /// The number of blocks and of ranks of this host that bring it data. Fixed at bind time.
+  /// The number of blocks, plus the number of ranks of this host, that bring data to the rank. Fixed at bind
+  /// time.
   Number expected;
-  /// How many of these have brought their data, by half.
+  /// How many blocks and ranks have brought their data, by half.
   alignas(64) std::array<std::atomic<Number>, 2> arrived;
   Bell bell;
 };
 
-/// The counters of a block to another host, or from one.
+/// The counters of a block that goes to another host or comes from one.
 struct alignas(64) BlockLine {
   /// For a block to another host: the number of ranks that have written their part, by half.
   std::array<std::atomic<Number>, 2> ready;

@@ -7,12 +7,12 @@
 namespace nuice::exchange {
 namespace {
 
-/// The distance between rounds doubles up to this number of exchanges, within which a change of the network
-/// is noticed. No turn is longer, so turns of exchanges below 20 us (time_slice_s / 256) take less than a
-/// time slice.
+/// The distance between rounds doubles up to this number of exchanges, so that a change of the network is
+/// noticed within this number. No turn is longer, so turns of exchanges below 20 us (time_slice_s / 256) take
+/// less than a time slice.
 constexpr std::int64_t most_between_rounds = 256;
-/// The maximum distance between rounds after another arm was adopted. It is short, because only trials have
-/// seen that arm (chosen by simulation: docs/explanation/contests.md).
+/// The maximum distance between rounds after another arm was adopted. It is short, because so far only trials
+/// have measured that arm (chosen by simulation: docs/explanation/contests.md).
 constexpr std::int64_t most_after_a_change = 15;
 /// The share of the time of all exchanges that trials may cost. It equals the smallest gain for which another
 /// arm is adopted (standings.hpp).
@@ -55,7 +55,7 @@ void Contest::begin_round() {
 }
 
 /// Returns how many exchanges of a turn a challenger gets from the remaining budget `left`, and subtracts
-/// their cost. 0: none.
+/// their cost from `left`. 0: no exchanges.
 std::int64_t Contest::turn_length(std::size_t arm, double& left) const {
   const double usual_s = standings_.mean_s(standings_.best());
   const bool is_first_look = standings_.num_reports(arm) == 0;

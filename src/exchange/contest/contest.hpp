@@ -15,8 +15,8 @@
 //   reported   the arm in use; the third exchange    learn()                              resting
 //              waits for the report
 //
-// The first turn of a challenger is one exchange. Later turns have two or more exchanges. The first of these
-// is not timed, because another arm's effects on the network may slow it.
+// The first turn of a challenger is one exchange. Later turns have two or more exchanges, of which the first
+// is not timed: the previous arm's effects on the network may slow it.
 //
 // Exchange 1 is not timed, because it makes connections and touches pages. The first round begins at exchange
 // 4. The distance to the next round doubles each time, up to 256 exchanges. It is at most 15 after a change,
@@ -28,7 +28,7 @@
 // the best arm's time.
 //
 // All ranks decide alike, because a step depends only on the exchange's number and on reports that all ranks
-// have. Several exchanges may be active if all ranks begin and end them in the same order.
+// have. Several exchanges may be active at a time, if all ranks begin and end them in the same order.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,7 @@ namespace nuice::exchange {
 
 class Contest {
  public:
-  /// report_lag: the number of exchanges from a report to the exchange that waits for it.
+  /// report_lag: a report is used this number of exchanges after it was made.
   explicit Contest(std::size_t num_arms, std::int64_t report_lag = 3);
 
   /// Whether learn() must be called before the next exchange begins.
@@ -55,16 +55,16 @@ class Contest {
   Step next();
   /// Records the time of a timed exchange that has ended. Returns whether a report is due now.
   bool add(std::size_t arm, double elapsed_s);
-  /// This rank's mean time of every arm; 0 for arms without times. The caller takes the maximum over the
-  /// ranks.
+  /// This rank's mean time per exchange for every arm; 0 for arms without times. The caller computes the
+  /// maximum over all ranks.
   std::span<const double> report() const { return report_; }
-  /// Takes the maxima of all ranks' reports, the same on all ranks. Call it when needs_report(), not earlier,
-  /// because ranks must change arms together.
+  /// Accepts the maxima over all ranks of their reports. They must be the same on all ranks. Call it when
+  /// needs_report() is true, and not earlier, because ranks must change arms together.
   void learn(std::span<const double> of_all);
 
-  // The results so far, equal on all ranks that have learnt the same reports.
+  // The results so far. They are equal on all ranks that have learnt the same reports.
   const Standings& standings() const { return standings_; }
-  /// The number of the first exchange since which the best arm has been in use.
+  /// The number of the exchange from which on the best arm has been in use.
   std::int64_t best_since() const { return best_since_; }
 
  private:
@@ -93,7 +93,7 @@ class Contest {
   std::int64_t round_begin_ = 4;
   std::int64_t reported_at_ = 0;
   std::int64_t best_since_ = 1;
-  double spent_ = 0;  // the cost of trials, in exchanges by the best arm
+  double spent_ = 0;  // the cost of trials, measured in exchanges by the best arm
   int strikes_ = 0;
   int rounds_ = 0;
   int under_way_ = 0;  // timed exchanges that have not ended

@@ -13,9 +13,9 @@ constexpr double z_at_last = 1;
 constexpr double enough = 8;
 constexpr double usual_deviation = 0.25;
 constexpr double indifference = 0.05;
-/// ln 1.4, which is 1.34 usual deviations. If nothing has changed, two reports in a row are both beyond it
-/// with a probability of 3 %. A smaller change is not worth a search, which costs some exchanges by slower
-/// arms.
+/// ln 1.4, which is 1.34 usual deviations. If nothing has changed, two reports in a row both deviate by more
+/// with a probability of 3 %. After a smaller change, a search costs more than it gains, because some of its
+/// exchanges use slower arms.
 constexpr double other_network = 0.336;
 
 }  // namespace
@@ -25,8 +25,9 @@ double Standings::Arm::variance() const {
   return usual_deviation * usual_deviation / std::max(reports, 1.0) + of_reports;
 }
 
-/// The weight of the arm's reports if an exchange took exp(log_s) seconds. The more the reports differ in their
-/// numbers of exchanges, the less they weigh together.
+/// The weight of the arm's reports if an exchange takes exp(log_s) seconds. It is the number of reports, or
+/// less if they have different numbers of exchanges. It is at most the time of all these exchanges, in time
+/// slices.
 double Standings::Arm::weight_at(double log_s) const {
   if (exchanges <= 0) return 0;
   return std::min(exchanges * exchanges / lengths_squared, exchanges * std::exp(log_s) / time_slice_s);

@@ -24,7 +24,7 @@
 
 namespace nuice::exchange {
 
-/// About the time slice of Linux. Shorter reports say little if ranks wait for cores.
+/// About the time slice of Linux. Reports of less time say little if ranks wait for cores.
 inline constexpr double time_slice_s = 5e-3;
 
 class Standings {
@@ -45,14 +45,15 @@ class Standings {
   void add(std::size_t arm, double report_s, int exchanges);
   /// Adopts a better arm or drops worse arms. Returns whether another arm is in use now.
   bool judge();
-  /// Whether another arm seems to be better, but more reports are needed to decide.
+  /// Whether another arm seems to be better, but a decision needs more reports.
   bool is_contested() const { return is_contested_; }
-  /// Whether the last report of the arm in use differs from its time when it was settled on. Requires
-  /// is_settled().
+  /// Whether the last report of the arm in use differs from the time that it had when it was settled on.
+  /// Requires is_settled().
   bool is_off() const;
-  /// The expected additional time of an exchange by this arm, as a fraction of the best arm's time.
+  /// The additional time that an exchange is expected to take with this arm, as a fraction of the best arm's
+  /// time.
   double loss(std::size_t arm) const;
-  /// Lets all arms take part again. Forgets everything but the last report of the arm in use.
+  /// Lets all arms take part again. Forgets all reports except the last report of the arm in use.
   void restart();
 
  private:
@@ -62,8 +63,8 @@ class Standings {
     int num_reports = 0;
     double last_log_s = 0;
     int last_exchanges = 0;
-    // Sums over the reports that count: 1, their exchanges, the squares of these numbers, and logarithms and
-    // their squares multiplied by the exchanges.
+    // Sums over the reports that count: their number, their exchanges, the squares of these numbers of
+    // exchanges, and the logarithms and their squares multiplied by the exchanges.
     double reports = 0, exchanges = 0, lengths_squared = 0, sum = 0, squares = 0;
 
     double log_s() const { return sum / exchanges; }

@@ -3,8 +3,8 @@
 //
 //   post all receives; start all sends; wait for all
 //
-// With AsyncOptions::max_sends at most that number of sends is active. Each send is synchronous, so that it
-// cannot overflow a receiver that posts its receives late (strip mining, 003 s.3.1). Whenever a send is
+// With AsyncOptions::max_sends, at most this number of sends is active. Each of them is a synchronous send,
+// so a receiver that posts its receives late is not flooded (strip mining, 003 s.3.1). Whenever a send is
 // received, the next send starts.
 #include <algorithm>
 #include <utility>
@@ -55,7 +55,7 @@ class StripMined : public Steps {
 
   std::size_t max_sends_;
   std::vector<char> is_sent_;
-  // Sends before `first_` are received; sends from `next_` on are not started.
+  // Sends before index first_ are complete; sends from index next_ on have not started.
   std::size_t first_ = 0;
   std::size_t next_ = 0;
 };

@@ -13,8 +13,7 @@
 // the earlier one has started.
 // A notification names its transfer, so notifications may arrive in any order.
 //
-// Cost: a message of 8 bytes per notification, 2 to 4 notifications per transfer; one call of MPI tests all
-// requests.
+// Cost: 2 to 4 notifications per transfer, each a message of 8 bytes. One call of MPI tests all requests.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -28,7 +27,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// The phase and the destination of the transfer whose wait ends.
+/// The phase and the destination of the transfer that may start.
 using NoticeText = std::array<int, 2>;
 
 using Key = std::pair<PhaseId, Rank>;
@@ -84,12 +83,12 @@ class Depend : public Run {
     std::size_t end = 0;                  // its sends
     std::size_t next_of_same = no_index;  // the next transfer to the same rank
     int notices = 0;                      // plus 1 if it waits for an earlier transfer to the same rank
-    int waits = 0;                        // of these, still to come in the running exchange
+    int waits = 0;                        // how many of them are still missing in the running exchange
   };
   struct Incoming {
     Key key;                      // its source
     int heads = 0;                // receives that must complete before senders are notified
-    int heads_left = 0;           // of these, still to come in the running exchange
+    int heads_left = 0;           // how many of them are still missing in the running exchange
     std::size_t first_given = 0;  // of the notifications to other ranks
     std::size_t end_given = 0;
     std::vector<std::size_t> own;  // outgoing transfers of this rank that wait for it
@@ -126,7 +125,7 @@ class Depend : public Run {
     std::ranges::stable_sort(by_key_, {}, [this](std::size_t i) { return outgoing_[i].key; });
   }
 
-  /// Returns the transfers with this key. In one phase there may be several between the same ranks.
+  /// Returns the transfers with this phase and destination. There may be several.
   auto outgoing_with(const Key& key) const {
     return std::ranges::equal_range(by_key_, key, {}, [this](std::size_t i) { return outgoing_[i].key; });
   }
@@ -154,7 +153,7 @@ class Depend : public Run {
         }
       }
       incoming.end_given = given.size();
-      gives.erase(here.begin(), here.end());  // the notifications of a phase and partner are given once
+      gives.erase(here.begin(), here.end());  // each phase and partner is listed once
     }
     awaited_texts_.resize(notices.awaits.size());
     for (const Notice& notice : notices.awaits) {

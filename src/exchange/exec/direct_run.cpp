@@ -13,8 +13,8 @@
 namespace nuice::mpi {
 namespace {
 
-/// Sorts messages by the distance of their partner, ahead of this rank or behind it. Messages of one pair
-/// keep their order.
+/// Sorts messages by the distance of their partner from this rank, upwards (ascending) or downwards. Messages
+/// with the same partner keep their order.
 void sort_from(Rank rank, Rank num_ranks, bool ascending, std::vector<DirectMessage>& messages) {
   std::ranges::stable_sort(messages, {}, [=](const DirectMessage& message) {
     const Rank ahead = (message.partner - rank + num_ranks - 1) % num_ranks;
@@ -68,8 +68,7 @@ void DirectRun::start() {
   requests_.start(0, requests_.size());
 }
 
-/// Throws the error of a request. If a message is longer than its receive, MPI reports an error, which
-/// becomes a mismatch.
+/// Throws the error of a request. If a message is longer than its receive, MPI's error becomes a mismatch.
 void DirectRun::check_code(std::size_t i, int code, const char* call) const {
   int error_class = MPI_SUCCESS;
   if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);
@@ -110,8 +109,8 @@ bool DirectRun::take_some(bool block) {
   return count > 0;
 }
 
-/// Takes completed messages in order. A test of one message lets MPI progress on all, and costs less than a
-/// test of all messages.
+/// Takes completed messages in order. A test of one message also lets MPI progress on the others, and costs
+/// less than a test of all messages.
 bool DirectRun::take_in_order() {
   for (; first_left_ < messages_.size(); ++first_left_) {
     if (messages_[first_left_].is_done) continue;

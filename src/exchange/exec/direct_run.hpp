@@ -4,9 +4,9 @@
 //
 //   start:  receives from rank - 1, rank - 2, ...; then sends to rank + 1, rank + 2, ...  (mod n)
 //
-// All messages share one tag: MPI matches the messages of a pair in the order in which they are started, also
-// across exchanges. So ranks may be several exchanges apart, and a rank without messages need not take part.
-// If the two ends of a message disagree on its size, only the receiver notices.
+// All messages share one tag. MPI matches the messages of a pair of ranks in the order in which they are
+// started, also across exchanges. So ranks may be several exchanges apart, and a rank without messages need
+// not take part. If the two ends of a message disagree on its size, only the receiver notices.
 //
 // Why no rank waits forever: start() posts everything, and MPI completes it without help.
 #pragma once
@@ -31,8 +31,8 @@ struct DirectMessage {
 class DirectRun : public Run {
  public:
   /// Does not communicate. Messages without bytes are ignored. is_broken: shared by all runs on the
-  /// communicator, because later exchanges would match the remaining messages of an exchange that was given
-  /// up. arrivals: null if no rank asks for single messages.
+  /// communicator. After an exchange was given up it is true, because later exchanges would match its
+  /// remaining messages. arrivals: null if the program never asks for single messages.
   DirectRun(std::shared_ptr<const Communicator> comm, std::shared_ptr<bool> is_broken,
             std::vector<DirectMessage> sends, std::vector<DirectMessage> receives, Arrivals* arrivals);
   static constexpr int tag = 0;

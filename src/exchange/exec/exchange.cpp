@@ -88,8 +88,9 @@ std::optional<Arrival> Exchange::State::next(bool block) {
 }
 
 /// Makes progress, and checks the watchdog and dead ranks. This rank may itself have been stopped between two
-/// checks, so such a gap counts at most watchdog_s / 10: the rank gives up after ten checks at the earliest.
-/// Between two calls the program computes, so that gap counts at most watchdog_s / 1000.
+/// checks, so the time between two checks counts at most watchdog_s / 10: the rank gives up after ten checks
+/// at the earliest. Between two calls the program computes, so the time between two calls counts at most
+/// watchdog_s / 1000.
 bool Exchange::State::advance_watching(bool block, bool is_first_look) {
   const double most_while_waiting_s = watchdog_s / 10;
   const double most_between_calls_s = watchdog_s / 1000;
@@ -107,15 +108,15 @@ bool Exchange::State::advance_watching(bool block, bool is_first_look) {
   }
 }
 
-/// Throws if any rank of the plan is dead. A rank without messages for the dead rank may wait for a rank that
-/// has some and gave up.
+/// Throws if any rank of the communicator is dead. Even a rank without messages for the dead rank gives up:
+/// it may wait for a rank that has such messages and gave up.
 void Exchange::State::check_deaths() const {
   if (dead_ranks(*comm).empty()) return;
   throw Error(ErrorCode::mpi, "rank " + std::to_string(comm->rank()) + " gives up");  // guarded() names them
 }
 
-/// Adds up the time in which this rank looked for progress and found none. One look counts at most most_s,
-/// because other ranks may have waited for this rank meanwhile.
+/// Adds up the time in which this rank found no progress. The time between two checks counts at most most_s,
+/// because this rank may have been stopped, and other ranks may have waited for it.
 void Exchange::State::check_watchdog(std::int64_t events_before, double most_s) {
   const double now_s = MPI_Wtime();
   if (run->num_events() != events_before || last_look_s_ == 0) {
@@ -139,8 +140,8 @@ auto Exchange::State::guarded(Act&& act) {
   }
 }
 
-/// Ends the exchange after an error and throws the error. An error of a device is sent to the other ranks:
-/// they would wait for this rank's data, and know nothing of its driver.
+/// Ends the exchange after an error, and throws the error. A device's error is sent to the other ranks,
+/// because they would wait for this rank's data and cannot know of its driver.
 void Exchange::State::give_up(const Error& error) {
   standing = Standing::broken;
   const bool is_told = faults && error.code() == ErrorCode::device && !faults->has_failed();
@@ -152,8 +153,8 @@ void Exchange::State::give_up(const Error& error) {
   throw Error(told);
 }
 
-/// Prints one line, because a program without wait() reads buffers that are not filled, and gets no other
-/// hint.
+/// Prints one line, because a program that never calls wait() reads buffers that are not filled, and gets no
+/// other hint.
 void Exchange::State::say_forgotten(const char* what) const noexcept {
   static std::atomic<bool> is_said = false;
   if (std::uncaught_exceptions() > 0 || is_said.exchange(true)) return;
@@ -174,9 +175,9 @@ void Exchange::State::finish_quietly() noexcept {
   }
 }
 
-/// Frees an exchange. MPI may still read the memory of sends that no rank has received, so an exchange that
-/// was given up is left to MPI with its memory. (Open MPI also ends the program when a request fails after it
-/// was freed.)
+/// Frees an exchange. MPI may still read the memory of sends that no rank has received. So if the exchange
+/// was given up, MPI keeps its requests and memory. (Open MPI also ends the program when a request fails
+/// after it was freed.)
 void Exchange::State::release(std::unique_ptr<State> state) noexcept {
   if (!state) return;
   state->finish_quietly();
@@ -252,7 +253,7 @@ std::optional<Arrival> Exchange::poll() {
   return state_->guarded([this] { return state_->next(false); });
 }
 
-/// Does not call state(), whose variables the waiting thread changes meanwhile.
+/// Does not call state(), because the waiting thread changes the variables that state() reads.
 void Exchange::ready(std::size_t index) {
   if (!state_) throw Error(ErrorCode::state, "the exchange was freed");
   if (!state_->run) return;

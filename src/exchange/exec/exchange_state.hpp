@@ -34,7 +34,7 @@ struct Exchange::State {
   std::unique_ptr<Run> run;      // null if there is nothing to do
   ExchangeInfo info;
   std::optional<SelfMessage> self_message;
-  // send memory of in-place exchanges; the message to itself copies the data there
+  // send memory of in-place exchanges; a copy from rank to itself fills it
   std::vector<std::byte> staged;
   int self_tag = 0;
   bool self_is_copied_by_run = false;  // by the run's start()
@@ -45,22 +45,23 @@ struct Exchange::State {
   double watchdog_s = 0;        // give up after this time without progress; 0: never
   bool watches_deaths = false;  // if MPI reports dead ranks: give up when a rank of the plan has died
 
-  // idle until start(); running until the exchange is complete; broken for good after an error of MPI, when
-  // nothing more can be expected of the requests. During calls of MPI it is broken in advance.
+  // idle before start(); running until the exchange is complete; broken forever after an error of MPI,
+  // because the state of the requests is then unknown. During calls of MPI the exchange is marked broken in
+  // advance.
   enum class Standing : std::uint8_t { idle, running, broken };
   Standing standing = Standing::idle;
 
   void start();
-  bool advance(bool block);  // returns true when the exchange is complete; block: only then
+  bool advance(bool block);  // returns whether the exchange is complete; block: waits for it
 
-  /// Returns the next message that was not handed over before. Returns nothing if no message is here; with
-  /// block, only if the exchange is complete.
+  /// Returns the next message that was not handed over before. Without block, returns nothing if no message
+  /// is here. With block, returns nothing only if the exchange is complete.
   std::optional<Arrival> next(bool block);
-  /// Calls act(). If it fails, the exchange is given up: nothing is written into the user's memory any more,
-  /// and an error of MPI names the dead ranks.
+  /// Calls act(). If act() fails, the exchange is given up: nothing is written into the user's memory any
+  /// more, and an error of MPI names the dead ranks.
   template <typename Act>
   auto guarded(Act&& act);
-  /// Gives the exchange up, and throws the error as this rank's error.
+  /// Gives the exchange up, and throws the error of this rank.
   [[noreturn]] void give_up(const Error& error);
   /// Destroys an exchange.
   static void release(std::unique_ptr<State> state) noexcept;

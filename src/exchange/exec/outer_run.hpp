@@ -39,9 +39,9 @@ class OuterRun : public Run {
   /// Makes progress. Not called after is_over().
   virtual void go_on() = 0;
   virtual bool is_over() const = 0;
-  /// Waits before the next look. Called if this run or the other run is not over.
+  /// Waits before the next check for progress. Called if this run or the other run is not complete.
   virtual void wait_a_little() = 0;
-  /// Records the messages that are already here. Called by follow() in a running exchange.
+  /// Records the messages that are already here. follow() calls it in a running exchange.
   virtual void land_what_is_here() = 0;
   virtual std::vector<Rank> own_waits_for() const = 0;
 
@@ -49,7 +49,7 @@ class OuterRun : public Run {
   // State of the running exchange.
   bool follows_ = false;  // messages are handed over one by one
   bool others_are_over_ = false;
-  unsigned looks_ = 0;  // looks that found the exchange not over
+  unsigned looks_ = 0;  // calls that found the exchange incomplete
   std::int64_t num_events_ = 0;
 
  private:
@@ -58,7 +58,7 @@ class OuterRun : public Run {
   std::unique_ptr<Run> others_;
 };
 
-/// A step of a binder: the part of an exchange that a decorator takes, and the rest for the next step.
+/// Takes some messages out of an exchange, and makes the run that carries them.
 struct Decorator {
   virtual ~Decorator() = default;
   /// Not collective. Makes the run around `others`. Called once.
@@ -67,11 +67,11 @@ struct Decorator {
 struct Decoration {
   std::unique_ptr<Decorator> decorator;  ///< Null if no message is taken.
 
-  /// If there is a decorator: the table without the messages that it takes.
+  /// The table without the messages that the decorator takes. Used if there is a decorator.
   PhaseTable rest;
   bool has_rest = true;  ///< Whether any rank has messages left.
 
-  /// A sentence that says what is taken, or why nothing is. Equal on all ranks.
+  /// A sentence that says what is taken, or why nothing is taken. Equal on all ranks.
   std::string says;
 };
 

@@ -5,7 +5,7 @@
 //                       the lower rank receives, then sends; the higher rank sends, then receives
 //                     else: it receives and sends at once
 //
-// Sends are synchronous, and a receive is posted in its phase, so no rank runs ahead of a partner.
+// Sends are synchronous, and receives are posted only in their phase, so no rank runs ahead of a partner.
 //
 // Why no rank waits forever: consider the ranks in the lowest phase that is not over. Their partners are in
 // this phase, or have completed it. Of two ranks that exchange, one waits for a message that the other is

@@ -55,8 +55,8 @@ PartsRun::Message& PartsRun::add(const Binding& binding, const Partner& partner,
   return message;
 }
 
-/// Returns the index in `messages` for each listed partner. counts: whether to count how often the user lists
-/// each message.
+/// Returns the index in `messages` for each listed partner. counts: also counts how often the user lists each
+/// message.
 std::vector<std::size_t> PartsRun::listed_in(const Messages& messages, std::span<const Partner> listed,
                                              bool counts) {
   std::vector<std::size_t> by_index(listed.size(), no_index);
@@ -106,8 +106,8 @@ void PartsRun::start() {
   is_active_.store(true, std::memory_order_release);
 }
 
-/// Whether this thread may call MPI: any thread with MPI_THREAD_MULTIPLE, else the thread that initialised
-/// MPI.
+/// Whether this thread may call MPI: any thread with MPI_THREAD_MULTIPLE, otherwise the thread that
+/// initialised MPI.
 bool PartsRun::may_call_mpi() const {
   if (is_multiple_) return true;
   int is_main = 0;
@@ -144,8 +144,8 @@ void PartsRun::begin(Message& message) {
   message.is_begun.store(true, std::memory_order_release);
 }
 
-/// Tests all messages, and starts messages that other threads have made ready and could not send. Requires
-/// testing_ and a thread that may call MPI.
+/// Tests all messages. Starts messages that are ready, if the threads that made them ready could not start
+/// them. Requires testing_ and a thread that may call MPI.
 void PartsRun::step() {
   bool is_own_here = false;
   for (const auto& message : sends_) {

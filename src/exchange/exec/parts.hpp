@@ -6,12 +6,12 @@
 //   ready:    start this send, in the calling thread if MPI allows it, and test what has arrived
 //   advance:  start messages that are ready; test what has begun
 //
-// Threads share a message's flags, which are atomic, and the tests, which one thread at a time makes.
-// Arrivals belong to the thread that waits; tests by other threads leave a list for it.
+// Threads share the messages' atomic flags, and take turns to test requests. Only the thread that waits uses
+// the Arrivals; other threads that test leave a list for it.
 //
-// As in MPI's partitioned communication, an exchange is over when every message was made ready, empty
-// messages too, and all calls of ready() have ended. So no call of ready() comes too late, or meets an
-// exchange that was started again.
+// As in MPI's partitioned communication, an exchange is complete when every message, even an empty one, was
+// made ready, and all calls of ready() have ended. So no call of ready() comes after the exchange is
+// complete, or when it was started again.
 //
 // Why no rank waits forever: all receives are started before anything else, so every send that is started
 // completes.
@@ -34,12 +34,12 @@ namespace nuice::mpi {
 
 class PartsRun : public Run {
  public:
-  /// Takes the message of a rank to itself out of the exchange, whose start() would copy it. destinations,
-  /// sources: in the user's order.
+  /// Takes over the rank's message to itself, which the exchange's start() would copy. destinations, sources:
+  /// in the user's order.
   PartsRun(const Binding& binding, std::span<const Partner> destinations, std::span<const Partner> sources,
            std::optional<SelfMessage> own);
 
-  /// Renumbers the messages for ready() and arrived(), so that indices count all messages of the user, also
+  /// Renumbers the messages for ready() and arrived(): indices then count all messages of the user, also
   /// those without bytes. receives: the index of each listed message among num_receives.
   void number(std::span<const Outgoing> sends, std::span<const std::size_t> receives,
               std::size_t num_receives);

@@ -83,8 +83,8 @@ void Steps::note_sends(std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < end; ++i) arrivals_.trace().note(Trace::Kind::sent, made_.send_to[i]);
 }
 
-/// Starts requests. If several pieces go to one rank they must start in order, which MPI_Startall does not
-/// promise.
+/// Starts requests. If several pieces go to one rank, the requests must start in order, which MPI_Startall
+/// does not promise.
 void Steps::start_all(const std::vector<std::uint32_t>& places, std::size_t begin, std::size_t end,
                       bool in_order) {
   while (begin < end) {
@@ -114,7 +114,7 @@ void Steps::start_sends(std::size_t begin, std::size_t end) {
   note_sends(begin, end);
 }
 
-/// Starts sends that are due and filled. Returns whether all sends that are due have started.
+/// Starts all sends that are due and filled. Returns whether all sends that are due have started.
 bool Steps::start_filled() {
   for (; started_ < due_ && made_.is_filled(started_, blocks_); ++started_) {
     gather(made_.packed_sends, started_, started_ + 1);
@@ -140,8 +140,8 @@ bool Steps::go_through_steps(bool block) {
   return true;
 }
 
-/// Whether all requests of the step are complete. Repeats, because a completed send may make another send
-/// due.
+/// Whether all requests of the step are complete. The loop is needed because a completed send may make
+/// another send due.
 bool Steps::is_all_done(bool block) {
   blocks_ = block;
   do
@@ -161,8 +161,8 @@ void Steps::begin_next_step() {
   if (step_ < ends_.size()) begin_step();
 }
 
-/// Whether the step is complete. This stays true until the next step, because MPI treats completed requests
-/// as done.
+/// Whether the step is complete. The result stays true until the next step begins, because MPI treats
+/// completed requests as done.
 bool Steps::is_step_done(bool block) {
   const std::size_t begin = step_place(step_begin());
   const std::size_t end = step_place(step_end());
@@ -176,7 +176,7 @@ void Steps::follow() {
   arrivals_.land_receives(0, step_begin().receives);
 }
 
-/// Takes requests that have completed. Requests that are not active are ignored by MPI.
+/// Takes requests that have completed. MPI ignores requests that are not active.
 std::size_t Steps::take_what_is_complete(bool block) {
   const std::size_t first = step_place(step_begin());
   const auto found = requests_.take_completed(block, first, requests_.size(), indices_);
@@ -194,8 +194,8 @@ std::size_t Steps::take_what_is_complete(bool block) {
   return found.size();
 }
 
-/// Makes one call of MPI per iteration that finds nothing, because each call may give the core to another
-/// process.
+/// Makes only one call of MPI per iteration that finds nothing, because each such call may give the core to
+/// another process.
 bool Steps::next(bool block) {
   start_filled();
   while (nothing_came_ || !go_through_steps(false)) {

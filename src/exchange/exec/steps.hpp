@@ -5,22 +5,22 @@
 //   start:   start all receives; begin the first step by starting its sends
 //   advance: when all sends and receives of the step are complete, begin the next step
 //
-// Why no rank waits forever: all receives are posted before anything else, so the sends of a rank's step p
+// Why no rank waits forever: all receives are posted before anything else. So the sends of a rank's step p
 // complete once their receivers have called start(). By induction over the steps: when all ranks have
-// completed the steps before p, all ranks send in step p, so its sends and receives complete everywhere.
+// completed the steps before p, all ranks send in step p, so its sends and receives complete on all ranks.
 // (Executors that start receives later have proofs of their own.)
 //
 // Why pieces land where they belong: the requests of an exchange share a tag. Between two ranks they are
 // started in the same order at both ends, and MPI keeps messages with the same envelope in order.
 //
 // next() does the same for single requests, to hand over every message when it lands (003 s.6), and to notice
-// that nothing makes progress. All receives are posted, so a receive of a later step may land early; it is
-// handed over at once. A completion that only the test of a step sees is recorded when the step ends. So
-// start(), advance() and next() may be mixed.
+// a lack of progress. All receives are posted, so a receive of a later step may land early, and next() hands
+// its message over at once. If only the test of a whole step sees a completion, it is recorded when the step
+// ends. So start(), advance() and next() may be mixed.
 //
 // Requests are stored step by step, receives before sends, so that one call of MPI covers a step.
 //
-// Cost: one call of MPI for a step; next(): O(requests from the step on) per completion.
+// Cost: one call of MPI per test of a step. next() costs O(requests from this step on) per completion.
 #pragma once
 
 #include <vector>
@@ -32,8 +32,8 @@ namespace nuice::mpi {
 
 class Steps : public Run {
  public:
-  /// ends: for each step, the number of requests before its end, in the order of `requests`.
-  /// may_start_at_once: whether all requests of a single step may be started at once.
+  /// ends: for each step, the number of requests up to its end, in the order of `requests`.
+  /// may_start_at_once: if there is only one step, whether all its requests may be started at once.
   Steps(TableRequests requests, std::vector<RequestCount> ends, Arrivals& arrivals,
         bool may_start_at_once = true);
 
@@ -58,8 +58,8 @@ class Steps : public Run {
   RequestCount step_begin() const { return step_ == 0 ? RequestCount{} : ends_[step_ - 1]; }
   const RequestCount& step_end() const { return ends_[step_]; }
   void start_receives(std::size_t begin, std::size_t end);
-  /// Starts sends in ascending order. If memory is filled by copies, each send starts when it is filled,
-  /// while others travel.
+  /// Starts sends in ascending order. If copies fill the memory, each send starts when its memory is filled,
+  /// while earlier sends are in flight.
   void start_sends(std::size_t begin, std::size_t end);
   /// The index of a send in requests_.
   std::size_t place_of_send(std::size_t index) const { return send_at_[index]; }
@@ -85,10 +85,11 @@ class Steps : public Run {
 
   std::vector<RequestCount> ends_;
   Arrivals& arrivals_;
-  bool receives_repeat_;  // whether a source sends several pieces, so that receives must start in order
+  bool receives_repeat_;  // whether a source sends several pieces; receives must then start in order
   bool sends_repeat_;     // whether a destination gets several pieces
 
-  // whether there is one step without order and packing, whose requests are started and awaited at once
+  // whether there is only one step, without order or packing: all its requests are started and awaited at
+  // once
   bool is_plain_;
   std::vector<std::uint32_t> receive_at_;
   std::vector<std::uint32_t> send_at_;

@@ -39,8 +39,8 @@ void LearningRun::start() {
   if (!contest_.needs_report() || hear()) begin();
 }
 
-/// Starts the method of the next step. If the exchange follows messages, the method does, too: from before
-/// its start if it always follows, else from after it.
+/// Starts the method of the next step. If the exchange records messages (follow()), so does the method: from
+/// before its start if it always follows, otherwise from after its start.
 void LearningRun::begin() {
   state_ = State::runs;
   step_ = contest_.next();
@@ -58,7 +58,7 @@ void LearningRun::follow_method() {
   now().run->follow();
 }
 
-/// Takes the report that is due. Returns false if it is not complete yet.
+/// Accepts the report that is due. Returns false if the report is not complete yet.
 bool LearningRun::hear() {
   if (!reports_->advance()) return false;
   contest_.learn(reports_->result());
@@ -66,8 +66,8 @@ bool LearningRun::hear() {
   return true;
 }
 
-/// Starts the method if start() has postponed it because a report was missing. Returns whether the method has
-/// started.
+/// Starts the method if start() has postponed this because a report was missing. Returns whether the method
+/// has started.
 bool LearningRun::may_begin(bool block) {
   if (state_ != State::waits) return true;
   for (Patience patience; !hear(); patience.found_nothing())
@@ -103,8 +103,8 @@ void LearningRun::follow() {
   hand_on();
 }
 
-/// Passes arrivals on to the exchange. A rank that is listed several times has one message, which the
-/// exchange's arrivals hand over in one piece.
+/// Passes arrivals on to the exchange. If a rank is listed several times, the method has one message from it,
+/// and the exchange's arrivals hand over all its parts together.
 void LearningRun::hand_on() {
   Arrivals& landed = *now().arrivals;
   Rank last = -1;

@@ -4,15 +4,15 @@
 // ../contest/contest.hpp decides which one is used when.
 //
 // An exchange that needs a report waits for it in test, wait and next, not in start. The report was begun
-// three exchanges earlier. So every rank must end an exchange before other ranks can end the third exchange
-// after it.
+// three exchanges earlier. So a rank must end an exchange before other ranks can end the third exchange after
+// it.
 //
-// Why no rank waits forever: a report waits only until all ranks have ended the exchange that it is about.
-// That exchange ends because its run ends, and then the next exchange can end, too.
+// Why no rank waits forever: a report waits only until all ranks have ended the exchange whose times it
+// reports. That exchange ends because its run ends. Then the next exchange can end, too.
 //
-// The arrivals of the method in use are passed on to the exchange's arrivals.
-// Cost: the memory of all methods; two clock readings per call in timed exchanges; and, in rounds that become
-// rare, a maximum over all ranks of one number per method.
+// The arrivals of the method in use are passed on to the exchange's arrivals. Cost: the memory of all
+// methods, two clock readings per call in timed exchanges, and in each round a maximum over all ranks of one
+// number per method. Rounds become rare.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@
 
 namespace nuice::mpi {
 
-/// A bound method. arrivals: the arrivals that its run was bound with.
+/// A bound method. arrivals: the Arrivals with which its run was bound.
 struct BoundMethod {
   std::string scheduler;
   std::string executor;
@@ -40,8 +40,8 @@ struct BoundMethod {
 
 class LearningRun : public Run {
  public:
-  /// methods: the method that was chosen beforehand comes first. arrivals: the exchange's arrivals, which
-  /// expect one piece from every source of `table`. comm, tag: for the reports.
+  /// methods: the first is the method that was chosen before the exchanges. arrivals: the exchange's
+  /// arrivals, which expect one piece from every source of `table`. comm, tag: for the reports.
   LearningRun(std::vector<BoundMethod> methods, const PhaseTable& table, Arrivals& arrivals,
               const std::shared_ptr<const Communicator>& comm, int tag);
   ~LearningRun() override;

@@ -74,7 +74,7 @@ void Reports::leave(std::unique_ptr<Reports> reports) noexcept {
     if (reports) all.push_back(std::move(reports));
     std::erase_if(all, [](const std::unique_ptr<Reports>& each) { return each->advance(); });
   } catch (const std::exception&) {
-    // A destructor cannot report an error; the reports stay in the list.
+    // A destructor cannot report an error, so the reports stay in the list.
   }
 }
 

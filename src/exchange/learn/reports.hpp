@@ -4,13 +4,13 @@
 //
 //   for d = 1, 2, 4, ... < n:  send to rank + d, receive from rank - d  (mod n)
 //
-// After the round with distance d, a rank has the maxima over the 2 d ranks that end with itself. Ranks may
-// come at any time, but all ranks must take part in all reports. Cost: ceil(log2 n) messages one after the
-// other.
+// After the round with distance d, a rank has the maxima over 2 d ranks: itself and the 2 d - 1 ranks before
+// it. Ranks may begin at any time, but all ranks must take part in all reports. Cost: ceil(log2 n) messages
+// one after the other.
 //
 // Messages may be in flight when an exchange is freed. Their communicator must not be freed before they have
-// arrived: MPI may give its context to a new communicator, which would receive them. So reports are kept with
-// their communicator until they are complete. Every later call that binds or frees on this process makes
+// arrived: MPI may give its context to a new communicator, which would then receive them. So reports are kept
+// with their communicator until they are complete. Every later call on this process that binds or frees makes
 // progress on them.
 #pragma once
 
@@ -31,7 +31,7 @@ class Reports {
 
   /// Begins a report with this rank's `count` values. Requires that no report is active.
   void begin(std::span<const double> mine);
-  /// Makes progress. Returns whether the report that was begun last is complete. Never waits.
+  /// Makes progress. Never waits. Returns whether the report that was begun last is complete.
   bool advance();
   std::span<const double> result() const { return numbers_; }
   void cancel() noexcept { requests_.cancel_receives(); }

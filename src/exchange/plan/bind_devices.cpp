@@ -15,7 +15,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// Returns true if the driver fails, so that all ranks learn its error later.
+/// Returns true also if the driver fails, so that all ranks learn its error later.
 bool is_on_device(const void* memory) {
   try {
     return device::locate(memory).is_on_device();
@@ -64,7 +64,7 @@ DeviceItems items_with(const DeviceItems& items, const std::vector<char>& partne
   return some;
 }
 
-/// Returns the copies that bring the plain bytes of `from` to the plain bytes of `to`, field by field.
+/// Returns the copies from the plain bytes of `from` to the plain bytes of `to`, field by field.
 std::vector<DeviceSelfCopy> copies_between(const DeviceItems& from, const DeviceItems& to) {
   std::vector<DeviceSelfCopy> copies;
   Bytes done_from = 0;
@@ -153,9 +153,9 @@ std::optional<DeviceItems> as_bytes(const DeviceItems& items, const Mirror& mirr
   return bytes;
 }
 
-/// Finds the copies of the rank's message to itself, which the device makes: from source to destination if
-/// the whole message is plain bytes, otherwise between the mirrors. If elements with gaps are in host memory,
-/// the inner exchange copies the message.
+/// Finds the copies by which the device delivers the rank's message to itself. If the whole message is plain
+/// bytes, they go from source to destination, otherwise from mirror to mirror. If elements with gaps are in
+/// host memory, there are no copies, and the inner exchange delivers the message.
 void find_self(const DeviceItems& sent, const DeviceItems& received, bool are_plain, DeviceParts& parts) {
   if (are_plain) {
     parts.self = copies_between(sent, received);

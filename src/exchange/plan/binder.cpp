@@ -117,8 +117,9 @@ std::unique_ptr<Run> Plan::Binder::bind_methods(Exchange::State& exchange, const
   };
   for (std::size_t i = 0; i < made_.rivals.size(); ++i) {
     const Rival& rival = made_.rivals[i];
-    // Forwarding needs the same number of field bytes per planned byte on all ranks, but the fields of other
-    // ranks may have another number. And the processor packs forwarded messages, but cannot pack on a device.
+    // A rival that forwards carries neither fields nor device memory. Forwarding needs the same number of
+    // field bytes per planned byte on all ranks, which other ranks' fields may not have. And the processor
+    // packs forwarded messages, which it cannot do in device memory.
     if (rival.table && (are_fields || elsewhere.is_on_device)) continue;
     if (!rival.table && !of_rivals[i].combined.decorator) continue;
     if (methods.empty()) add(made_.info.scheduler, made_.info.executor, "", bind_to);

@@ -31,7 +31,8 @@ class Plan::Binder {
  public:
   using Bound = std::unique_ptr<Exchange::State>;
 
-  /// slice: in the direction of the call. on_device: whether any memory of any rank is on a device.
+  /// slice: the rank's part of the plan in this direction. on_device: whether any rank has memory on a
+  /// device.
   Binder(State& plan, const Slice& slice, Direction direction, bool on_device)
       : plan_(plan), made_(*plan.made), slice_(slice), direction_(direction), on_device_(on_device) {}
 
@@ -58,20 +59,20 @@ class Plan::Binder {
   /// Collective if the tags run out.
   TagSpace take_tags();
   Bound new_exchange() const;
-  /// Binds messages in host or device memory. are_buffers: whether all of them are known to be bytes.
+  /// Binds messages in host or device memory. are_buffers: whether all messages are known to be plain bytes.
   Bound bind_messages(const Layout& given, bool are_buffers, bool is_in_place = false);
   Bound bind_checked(const Layout& given, bool are_buffers, const Elsewhere& elsewhere = {});
   Bound bind_fields(std::span<const SendField> send, std::span<const ReceiveField> receive,
                     const Elsewhere& elsewhere = {});
-  /// The common end of the functions above. prepare(exchange): the part in which they differ.
+  /// Does what the functions above have in common. prepare(exchange) does the part in which they differ.
   template <typename Prepare>
   Bound bind_layout(bool are_fields, const Layout& layout, const Elsewhere& elsewhere, Prepare&& prepare);
-  /// Binds an exchange with the option parts.
+  /// Binds an exchange with option `parts`.
   template <typename Prepare>
   Bound bind_parts(const Layout& layout, bool on_device, Prepare&& prepare);
   Bound finish(Bound exchange) const;
 
-  // The steps. They are collective, with tags of their own.
+  // The steps (see above). They are collective and take tags of their own.
   Decoration combined_for(const PlanOptions& options, const Layout& layout);
   Decoration near_messages_for(const PhaseTable& table, const Layout& layout);
   std::vector<RivalParts> parts_of_rivals(const Layout& layout, bool may_combine);

@@ -112,8 +112,8 @@ Exchange Exchanger::bind(std::span<const Outgoing> sends, std::span<const Incomi
     exchange->run = state_->run_of(exchange->arrivals, sends, receives, {}, {});
     return Exchange(std::move(exchange));
   }
-  // This exchange is always staged. Only plans try direct exchanges, because all ranks repeat a plan's
-  // exchange.
+  // Exchanges of an Exchanger always use way `staged`. Only plans try `direct`, because all ranks repeat a
+  // plan's exchange.
   auto inner = std::make_unique<Exchange::State>();
   inner->comm = exchange->comm;
   inner->info = exchange->info;

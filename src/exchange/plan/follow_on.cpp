@@ -40,7 +40,7 @@ class Group {
   MPI_Group group_ = MPI_GROUP_NULL;
 };
 
-/// Returns the partners that are in the new communicator, by their ranks there.
+/// Returns the partners that are in the new communicator, with their ranks in it.
 std::vector<Partner> left_of(std::span<const Partner> partners, const std::vector<Rank>& new_numbers) {
   std::vector<Partner> left;
   for (const auto& [rank, bytes] : partners)
@@ -57,7 +57,7 @@ std::string hosts_of(const std::vector<Rank>& old_numbers, const Hosts& hosts) {
   return text;
 }
 
-/// Collective. Throws Error mismatch unless all ranks follow on the same plan.
+/// Collective. Throws Error `mismatch` unless all ranks call follow_on() of the same plan.
 void require_same_plan(const Communicator& comm, std::int64_t number) {
   std::array<std::int64_t, 2> least = {number, -number};
   all_reduce(comm, MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_INT64_T, MPI_MIN);

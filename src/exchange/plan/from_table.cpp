@@ -29,7 +29,8 @@ void check_partners(const std::vector<Partner>& partners, Rank rank, const std::
                " by ascending rank, with more than 0 bytes each");
 }
 
-/// Requires that the parts of each transfer are in the table, add up to it, and need no offset.
+/// Requires that each transfer's parts are in the table, that their bytes add up to the transfer's, and that
+/// the transfer has no offset.
 void check_parts(const PhaseTable& table) {
   const auto fits = [&](PartRange range, Bytes bytes, Bytes offset) {
     if (range.count == 0) return true;
@@ -63,8 +64,8 @@ void check_table(const Communicator& comm, const PhaseTable& table) {
                std::to_string(table.num_phases));
 }
 
-// The fields of a gathered record. A record is a piece of a send, and its position says which rank sends it.
-// A send of several pieces has as many records; the first one has their number.
+// The fields of a gathered record. A record describes a piece of a send, and its position says which rank
+// sends the piece. A send of n pieces has n records, of which the first says n.
 enum PieceField {
   field_phase,
   field_dst,
@@ -106,8 +107,8 @@ Piece piece_of(const CommMatrix& matrix, Rank sender, std::span<const std::int64
   return {*id, record[field_offset], record[field_bytes]};
 }
 
-/// Returns the schedule that consists of all ranks' sends. Within a phase, sends are ordered by rank, and the
-/// sends of a rank as in its table.
+/// Returns the schedule that consists of all ranks' sends. Within a phase, sends are ordered by rank. The
+/// sends of one rank keep the order of its table.
 Schedule assemble(const CommMatrix& matrix, const Gathered& sends) {
   struct Send {
     Rank src;

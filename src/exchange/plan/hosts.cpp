@@ -25,7 +25,7 @@ void Plan::Planner::find_hosts(const PlanOptions& options) {
     shares_ports = hosts->any_shared();
     if (shares_ports) view.near = hosts->ranks_beside(comm->rank());
   });
-  // A named network determines the ports. A single host has no ports.
+  // A named network says where the ports are. A single host uses no ports.
   const bool has_no_ports = !options.topology.empty() || info.num_hosts == 1;
   if (is_asked && has_no_ports && !options.combine) hosts.reset();
 }

@@ -18,7 +18,8 @@ using O = PlanOptions;
 
 constexpr std::array<std::string_view, 2> effort_names = {"estimate", "learn"};
 constexpr std::array<std::string_view, 2> planning_names = {"everywhere", "distributed"};
-// These words are refused as folders: NUICE_TRACE=1 is meant as a switch, and would make a folder named 1.
+// These words are refused as names of folders: NUICE_TRACE=1 is meant as a switch, but would make a folder
+// named 1.
 constexpr std::array<std::string_view, 8> switch_words = {"0",   "1",  "on",   "off",
                                                           "yes", "no", "true", "false"};
 constexpr std::array<std::string_view, 3> device_names = {"auto", "direct", "staged"};

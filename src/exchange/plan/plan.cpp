@@ -2,8 +2,8 @@
 // The collective planner. All ranks agree on the options and gather the matrix. Each rank makes and checks
 // the same schedule, and keeps its own slice.
 //
-// Cost: T_gather + T_schedule + T_check, where the gather is one allgather of an int per rank and one
-// allgatherv of 16 bytes per message. No step can fail on some ranks only: see agree.hpp.
+// Cost: T_gather + T_schedule + T_check. The gather is one allgather of an int per rank and one allgatherv of
+// 16 bytes per message. No step can fail on some ranks only: see agree.hpp.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -48,8 +48,7 @@ PlanOptions settled(PlanOptions options) {
   return options;
 }
 
-/// Returns the largest number of bytes that any rank keeps for other ranks. staged_bytes() returns the number
-/// for one rank.
+/// Returns the most bytes that any one rank keeps for other ranks.
 Bytes most_staged_bytes(const CommMatrix& matrix, const Schedule& schedule) {
   std::vector<Bytes> staged(static_cast<std::size_t>(matrix.num_ranks()), 0);
   for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
@@ -134,7 +133,8 @@ void Plan::Planner::make(const Problem& problem, const PlanOptions& options, con
   });
 }
 
-/// Collective. Applies NUICE_OPTIONS to the options and checks them. Returns the same options on all ranks.
+/// Collective. Applies rank 0's NUICE_OPTIONS to the options and checks them. Returns the same options on all
+/// ranks.
 PlanOptions Plan::Planner::agree_on_options(const PlanOptions& given) {
   agree(*comm, given.fault);
   auto [options, overridden] = with_environment(*comm, given);
@@ -163,7 +163,7 @@ void Plan::Planner::follow(const Made& earlier, std::span<const Partner> all_des
 void Plan::Planner::take_over(const Made& earlier) {
   info.overridden = earlier.info.overridden;
   for (const Rival& rival : earlier.rivals)
-    if (!rival.table) rivals.push_back(rival);  // a rival with its own schedule is for other messages
+    if (!rival.table) rivals.push_back(rival);  // a rival's own schedule is made for the earlier messages
 }
 
 void Plan::Planner::plan_listed(std::span<const Partner> all_destinations, const PlanOptions& options,

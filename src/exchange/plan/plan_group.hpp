@@ -9,8 +9,8 @@
 // So they first compare, on a common communicator, what they are about to do.
 //
 // The shared duplicate and the common communicator are made with the first plan. An attribute of the user's
-// communicator keeps them as long as the user's communicator exists, so all ranks have them or none has.
-// Cost: an allreduce for each plan but the first, and one for each bind. Two duplicates per user's
+// communicator keeps them as long as that communicator exists. So either all ranks have them or no rank has.
+// Cost: an allreduce for each plan but the first, and one for each bind. Memory: two duplicates per user's
 // communicator, and one more for each plan or halo with a watchdog that is in use at the same time.
 #pragma once
 
@@ -26,8 +26,8 @@
 
 namespace nuice::mpi {
 
-/// The form of memory that is bound, or another collective call: none makes a plan, halo makes a halo, follow
-/// makes a plan from another plan.
+/// The form of memory that is bound, or another collective call: `none` makes a plan, `halo` makes a halo,
+/// `follow` makes a plan from another plan.
 enum class Form { buffers, array, fields, none, halo, follow, messages };
 
 struct BindCall {
@@ -36,7 +36,7 @@ struct BindCall {
   bool is_on_device = false;  ///< Whether any memory of this rank is on a device; other ranks may differ.
 };
 
-/// A communicator of plans, and the first free tag on it. It is the same on all ranks, because bind() is
+/// A communicator of plans, and the first free tag on it. The tag is the same on all ranks, because bind() is
 /// collective.
 struct TagSpace {
   std::shared_ptr<const Communicator> comm;
@@ -69,24 +69,26 @@ class PlanGroup {
   PlanGroup& operator=(const PlanGroup&) = delete;
 
   /// Collective over parent. Returns the communicator that the plans share, or a new duplicate if this plan
-  /// cannot share it. Throws as require_same() unless all ranks are about to make a plan, and as
+  /// cannot share it. Throws like require_same() unless all ranks are about to make a plan, and like
   /// Communicator() if MPI cannot duplicate parent.
   static std::shared_ptr<TagSpace> tags_for_plan(MPI_Comm parent, double watchdog_s);
-  /// Collective. Returns a communicator for a plan that is made from another plan. Throws as require_same().
+  /// Collective. Returns a communicator for a plan that is made from another plan. Throws like
+  /// require_same().
   std::shared_ptr<TagSpace> tags_beside(const PendingCall& pending, double watchdog_s);
-  /// Collective. Returns a communicator for a halo, which makes its plans on it. Throws as tags_for_plan().
+  /// Collective. Returns a communicator for a halo, which makes its plans on it. Throws like tags_for_plan().
   static std::shared_ptr<const Communicator> communicator_for_halo(MPI_Comm parent, double watchdog_s);
 
-  /// Returns the new plan's number: 1, 2, ... in the order in which plans are made, the same on all ranks.
+  /// Returns the new plan's number. Plans are numbered 1, 2, ... in the order in which they are made, on all
+  /// ranks.
   std::int64_t add() { return ++num_members_; }
   /// Collective. Later plans share this communicator. If it has a watchdog, the next plan takes it once no
   /// rank uses it.
   void share(const std::shared_ptr<TagSpace>& tags);
-  /// Collective. Throws the same Error on all ranks: mismatch unless all ranks make the same call with the
-  /// same plan; state if any rank has freed the plan; or the refusal of a rank. Returns the shared
-  /// communicator if all ranks have it and no rank has a watchdog. Otherwise returns a communicator that all
-  /// ranks keep and no rank uses, or nothing if there is none. on_device: set to whether any rank uses device
-  /// memory.
+  /// Collective. Throws the same Error on all ranks: `mismatch` unless all ranks make the same call with the
+  /// same plan; `state` if any rank has freed the plan; or the error with which a rank refuses the call.
+  /// Returns the shared communicator if all ranks have it and no rank has a watchdog. Otherwise returns a
+  /// communicator that all ranks keep and no rank uses, or nothing if there is none. on_device: set to
+  /// whether any rank uses device memory.
   std::shared_ptr<TagSpace> require_same(const PendingCall& pending, double watchdog_s,
                                          bool* on_device = nullptr);
 
@@ -111,8 +113,8 @@ class PlanGroup {
   std::int64_t num_members_ = 0;
 };
 
-/// A plan's membership in its group. It survives the plan: a rank that binds a freed plan can still tell the
-/// other ranks.
+/// A plan's membership in its group. It outlives the plan, so that a rank that binds a freed plan can still
+/// tell the other ranks.
 struct Membership {
   std::shared_ptr<PlanGroup> group;
   std::int64_t number = 0;
@@ -124,8 +126,8 @@ struct Membership {
     const auto group = PlanGroup::of(parent, *comm);
     return {.group = group, .number = group->add(), .watchdog_s = watchdog_s};
   }
-  /// Collective. Makes the membership of a plan that follows this one. Throws Error state if this plan was
-  /// freed, mismatch if ranks follow different plans or make other calls. tags: set to the communicator of
+  /// Collective. Makes the membership of a plan that follows this one. Throws Error `state` if this plan was
+  /// freed, `mismatch` if ranks follow different plans or make other calls. tags: set to the communicator of
   /// the new plan.
   Membership beside(std::shared_ptr<TagSpace>& tags) const {
     tags = group->tags_beside({number, {Form::follow}, plan_is_freed}, watchdog_s);

@@ -29,14 +29,14 @@ struct Facts;
 /// The only scheduler of Planning::distributed.
 inline constexpr std::string_view distributed_scheduler = "distributed_coloring";
 
-/// A method that the user's own exchanges try from time to time, to see whether it is faster than the chosen
+/// A method that the user's own exchanges try from time to time, because it may be faster than the chosen
 /// method.
 struct Rival {
   const Executor& executor;
   PlanOptions options;
   std::string differs_in;  ///< The difference from the plan's options, as a string.
   std::string scheduler;
-  /// The table of a schedule that forwards. Without a table, the method combines the plan's messages.
+  /// The table of a schedule that forwards. A rival without a table combines the plan's messages.
   std::optional<PhaseTable> table;
 };
 
@@ -57,7 +57,7 @@ struct Made {
 struct HostView {
   /// This host's ranks, ascending; empty if no two ranks share a host.
   std::vector<Rank> near;
-  /// Set if messages are combined by the library and not by the schedule.
+  /// Set if the library combines messages, and not the schedule.
   std::shared_ptr<const HostGroup> group;
   bool is_over_tcp = false;  ///< Whether its hosts are connected by TCP.
 };
@@ -75,26 +75,26 @@ struct Plan::Planner : Made {
   void take_table(MPI_Comm parent, const PhaseTable& given, const PlanOptions& wanted);
   /// Implements Plan::follow().
   void follow(const Made& earlier, std::span<const Partner> all_destinations, const Outcome& fault);
-  /// Implements Plan::follow_on(). earlier: may have been freed.
+  /// Implements Plan::follow_on(). The plan `earlier` may have been freed.
   void follow_on(MPI_Comm parent, const State& earlier, const Outcome& fault);
-  /// Takes over what was settled for an earlier plan.
+  /// Takes over the decisions of an earlier plan.
   void take_over(const Made& earlier);
   std::unique_ptr<State> finished() &&;
 
   // hosts.cpp
   /// Collective. Sets `hosts`, shares_ports, info.num_hosts and view.near.
   void find_hosts(const PlanOptions& options);
-  /// Collective. Sets shares_ports, info.num_hosts and view.near, for planning in which no rank keeps a list
-  /// of all ranks.
+  /// Collective. Sets shares_ports, info.num_hosts and view.near when planning is distributed, so that no
+  /// rank keeps a list of all ranks.
   void find_near_ranks(const PlanOptions& options);
-  /// Collective. Finds the ranks of a host that exchange with other hosts, if messages are combined. Forgets
+  /// Collective. If messages are combined, finds the ranks of a host that exchange with other hosts. Frees
   /// `hosts`.
   void find_leaders();
-  /// Throws Error mismatch if the schedule is wrong, which is a bug.
+  /// Throws Error `mismatch` if the schedule is wrong, which is a bug.
   static void require_correct_for(const Problem& problem, const Schedule& schedule,
                                   const Scheduler& scheduler);
-  /// Throws Error not_applicable if messages are forwarded and the executor has no phases, or if messages are
-  /// forwarded and combined.
+  /// Throws Error `not_applicable` if messages are forwarded and the executor has no phases, or if messages
+  /// are forwarded and combined.
   void require_suitable(const Scheduler& scheduler, const Executor& executor) const;
 
   /// Collective.
@@ -111,21 +111,21 @@ struct Plan::Planner : Made {
   void describe(const PlanOptions& options);
   /// Fills `info` except for the times.
   void describe(const CommMatrix& matrix, const Schedule& schedule, const PlanOptions& options);
-  /// Collective. Makes and checks the schedule, and keeps this rank's slice. The times in `info` are this
-  /// rank's. options: must name scheduler and executor. known: the schedule, if it has been made already.
+  /// Collective. Makes and checks the schedule, and keeps this rank's part. The times in `info` are those of
+  /// this rank. options: must name scheduler and executor. known: the schedule, if it has been made already.
   void make(const Problem& problem, const PlanOptions& options, const Schedule* known = nullptr);
-  /// Collective. Chooses scheduler and executor, then does the same as make().
+  /// Collective. Chooses scheduler and executor, and then does what make() does.
   void choose_and_make(const CommMatrix& matrix, const PlanOptions& options);
-  /// Returns this rank's notifications, which are empty if the executor does not wait for any.
+  /// Returns this rank's notifications. They are empty if the executor needs none.
   Notices notices_for(const Schedule& schedule, const Topology* topology, const PlanOptions& options) const;
-  /// Collective. Like make(), but all ranks make the schedule together, and no rank has the matrix. earlier:
-  /// a plan with a palette to begin with, or nullptr.
+  /// Collective. Does what make() does, but all ranks make the schedule together, and no rank has the matrix.
+  /// earlier: a plan with a palette to begin with, or nullptr.
   void plan_distributed(const PlanOptions& options, const Made* earlier);
   // plan_distributed() calls one of these.
   bool gathers_after_all(const PlanOptions& options) const;
   void plan_gathered(PlanOptions options);
   void plan_in_pairs(const PlanOptions& options, const Made* earlier);
-  /// Collective. Compares the table with the partners' tables, and learns the facts about all messages.
+  /// Collective. Compares the table with the tables of the partners, and learns the facts about all messages.
   /// Gathers nothing.
   void take_distributed(const PlanOptions& options);
   void describe_distributed(const PlanOptions& options, const Facts& facts,
@@ -153,12 +153,11 @@ struct Plan::State {
   HostView view;
 };
 
-/// Not collective. Refuses destinations that CommMatrix::from_messages() would not see after the gather, or
-/// would see too late. Messages of zero bytes are not gathered, and a message to a rank that does not exist
-/// cannot be gathered.
+/// Not collective. Refuses destinations that CommMatrix::from_messages() cannot refuse after the gather:
+/// messages of zero bytes are not gathered, and a message to a rank that does not exist cannot be gathered.
 void check_destinations(const Communicator& comm, std::span<const Partner> destinations);
 
-/// Throws Error not_applicable for an executor without phases, which would forward data before the data has
+/// Throws Error `not_applicable` for an executor without phases, which would forward data before the data has
 /// arrived.
 void require_phases_to_forward(const std::string& who, const Executor& executor);
 

@@ -2,9 +2,9 @@
 // Mailboxes in memory that the ranks of a host share. Each message between two ranks has a mailbox with a few
 // slots.
 //
-// Exchanges are numbered from 1. Exchange k uses slot k mod num_slots of every mailbox. The slot's number
-// becomes k once the message is in it. A slot is overwritten only after its reader has finished the exchange
-// that used it before, so a rank may be some exchanges ahead of another.
+// Exchanges are numbered from 1. Exchange k uses slot k mod num_slots of every mailbox. When the message is
+// in the slot, the slot's number becomes k. A slot is overwritten only after its reader has finished the
+// exchange that used the slot before. So a rank may be several exchanges ahead of another.
 #pragma once
 
 #include <atomic>

@@ -16,18 +16,18 @@
 namespace nuice::mpi {
 namespace {
 
-/// A writer reads its reader's counter once in this number of exchanges, so 1/16 of a cache line is passed
-/// per exchange.
+/// A writer reads its reader's counter once in this number of exchanges. So on average an exchange moves 1/16
+/// of a cache line for the counter.
 constexpr Number most_slots = 16;
-/// More slots let a rank run further ahead. They are used only up to this much memory: 16 slots for 4
-/// messages of 4 KiB (docs/adr/0043).
+/// More slots let a rank run further ahead of others. They are used as long as their memory does not exceed
+/// this: 16 slots for 4 messages of 4 KiB (docs/adr/0043).
 constexpr std::size_t ample_bytes_per_rank = 256 * 1024;
-/// Above this much memory MPI carries all messages, because it copies large messages without additional
-/// memory. It holds 128 messages of 64 KiB, the largest that use shared memory by default, with least_slots
-/// slots each.
+/// If the messages need more memory than this, MPI carries all of them, because it copies large messages
+/// without additional memory. It suffices for 128 messages of 64 KiB, the largest that use shared memory by
+/// default, with least_slots slots each.
 constexpr std::size_t most_bytes_per_rank = std::size_t{least_slots} * 128 * 65536;
 
-/// What a rank reports about a message to the other ranks of its host.
+/// A message of a rank, as the rank describes it to the other ranks of its host.
 struct Sent {
   Rank dst;
   Bytes bytes;
@@ -39,7 +39,7 @@ std::vector<Sent> sent_by(const std::vector<std::byte>& told) {
   return all;
 }
 
-/// The mailboxes of all ranks of the host. They are contiguous, ordered by sender and then by destination.
+/// The mailboxes of all ranks of the host. They are contiguous, by sender and then by destination.
 class HostBoxes {
  public:
   HostBoxes(std::span<const Rank> near, const std::vector<std::vector<std::byte>>& told)

@@ -39,9 +39,9 @@ struct NearParts : Decorator {
 
 /// Collective over comm. Takes the messages of at most largest_bytes between ranks of a host. near: the ranks
 /// of this rank's host, ascending. If any host cannot share memory, no message is taken. Requires a table
-/// without forwarding. Throws the same Error on all ranks: limit if a rank is out of memory, mismatch if the
-/// two ends of a message have different sizes.
-/// Memory of a host: each message 2 to 16 times, more than twice only up to 256 KiB per rank.
+/// without forwarding. Throws the same Error on all ranks: `limit` if a rank is out of memory, `mismatch` if
+/// the two ends of a message have different sizes. Memory of a host: each message has 2 to 16 slots, and more
+/// than two only if 256 KiB per rank suffice.
 Decoration find_near_messages(const std::shared_ptr<const Communicator>& comm, int tag,
                               std::span<const Rank> near, Bytes largest_bytes, const PhaseTable& table,
                               const Layout& layout);

@@ -11,9 +11,9 @@
 namespace nuice::mpi {
 namespace {
 
-/// A writer that is ahead has written the next slots, too. The next slot was prefetched in the previous
-/// exchange, so the slot after it is prefetched now. Messages of 8 and 64 bytes one way then take
-/// 0.7 to 0.9 times as long as without prefetching.
+/// Which later exchange's slot is prefetched. A writer that is ahead has already written the next slots. The
+/// next slot was prefetched in the previous exchange, so the slot after it is prefetched now. A message of 8
+/// or 64 bytes then takes 0.7 to 0.9 times as long as without prefetching.
 constexpr Number exchanges_ahead = 2;
 
 }  // namespace
@@ -100,8 +100,8 @@ void NearRun::go_on() {
     let_mpi_go_on(*parts_.comm, parts_.tag);
 }
 
-/// Waits before the next look. While the other executor has messages, the core is given to other processes,
-/// as MPI does.
+/// Waits before the next check for progress. While the other executor has messages, the core is given to
+/// other processes, as MPI does.
 void NearRun::wait_a_little() { wait_for_a_look(looks_, parts_.is_oversubscribed, !others_are_over_); }
 
 void NearRun::land_what_is_here() {

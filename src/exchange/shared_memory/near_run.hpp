@@ -9,11 +9,11 @@
 // An exchange ends only when there is room to write the next one. So start() never waits. A rank that has
 // started and then does something else, such as a receive of the program, delays no other rank.
 //
-// Why no rank waits forever: reading exchange k waits for start() on its writers. Room for exchange k + 1
-// requires that readers have finished exchange k + 1 - slots, which is before k. So when all ranks have
-// started k, all messages are written, all are read, and there is room.
+// Why no rank waits forever: to read exchange k, a rank waits until its writers have called start(). Room for
+// exchange k + 1 requires that readers have finished exchange k + 1 - slots, which is before k. So when all
+// ranks have started k, all messages are written, all are read, and there is room.
 //
-// Cost of a message: two copies, and one cache line that passes from one core to another. A reader publishes
+// Cost of a message: two copies, and one cache line that moves from one core to another. A reader publishes
 // once per exchange that it has finished. A writer reads this counter once in as many exchanges as a mailbox
 // has slots.
 #pragma once
@@ -66,7 +66,7 @@ class NearRun : public OuterRun {
   NearParts parts_;
   std::vector<Outgoing> outgoing_;
   std::vector<Incoming> incoming_;
-  std::vector<std::uint32_t> unread_;  // indices of messages; the first num_unread_ are still to come
+  std::vector<std::uint32_t> unread_;  // indices of messages; the first num_unread_ are still missing
 
   // State of the running exchange.
   Number number_ = 0;

@@ -61,21 +61,21 @@ void DeviceRun::start() {
     return;
   }
   const device::Current current(parts_.at);
-  drains_.are_over(true);  // drains that the previous exchange has left to a stream
+  drains_.are_over(true);  // drains that the previous exchange left to a stream
   begin_on_streams();
   fills_.begin();
   if (parts_.drains_last) fills_.precede(drains_.stream());
   const bool pieces_wait = inner_->run && inner_->run->awaits_copies();
-  // The first chunk is sent at once, because the program may compute from here on. Later chunks are filled
-  // while others travel.
+  // The first chunk is sent at once, because the program may compute after start(). Later chunks are filled
+  // while earlier ones are in flight.
   fills_.await(pieces_wait ? std::min(parts_.chunk_bytes, parts_.sends.bytes()) : parts_.sends.bytes());
   fills_.await(std::min(parts_.start_end, parts_.sends.bytes()));
   inner_->start();
   finish_self();
 }
 
-/// Makes the run's streams wait for the work that the program has begun. An MPI that reads device memory
-/// knows no streams, so then this function waits, too.
+/// Makes the run's streams wait for the work that the program has begun. If MPI reads device memory, this
+/// function waits itself, because MPI does not know streams.
 void DeviceRun::begin_on_streams() {
   begun_.record(use_.start);
   fills_.stream().wait_for(begun_.get());
@@ -135,8 +135,8 @@ void DeviceRun::hand_over() {
   }
 }
 
-/// Takes what the inner exchange has for this rank now. Returns whether there was something. Many messages
-/// are drained as one, unless the caller waits for single messages.
+/// Takes what the inner exchange can hand over now. Returns false if there is nothing. Drains many messages
+/// as one, unless the caller waits for single messages.
 bool DeviceRun::take_next(bool may_wait, bool drains_at_once) {
   const std::optional<Arrival> arrival = inner_->next(may_wait);
   drains_.drain_landed();
@@ -147,7 +147,8 @@ bool DeviceRun::take_next(bool may_wait, bool drains_at_once) {
   return arrival || inner_is_over_;
 }
 
-/// Makes progress. With block, returns at the end, or with until_arrival when a message can be handed over.
+/// Makes progress. With block, returns when the exchange is complete; with until_arrival, already when a
+/// message can be handed over.
 bool DeviceRun::go_on(bool block, bool until_arrival) {
   const device::Current current(parts_.at);
   while (!inner_is_over_) {
@@ -161,7 +162,7 @@ bool DeviceRun::go_on(bool block, bool until_arrival) {
     std::this_thread::yield();
   }
   if (drains_.any() && use_.has_wait && !until_arrival && drains_.last() != nullptr) {
-    // Only the stream waits: work that it is given from now on finds the data.
+    // Only the stream waits. Work that is put on it from now on finds the data.
     must(parts_.at.driver->api.stream_wait_event(use_.wait, drains_.last()->get(), 0), *parts_.at.driver,
          "let a stream wait");
     return true;

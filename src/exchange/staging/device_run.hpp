@@ -10,12 +10,12 @@
 //   advance:  data that has arrived is drained; the exchange is over when the inner exchange is over and the
 //             device has drained everything
 //
-// It is the run of the user's exchange, and owns the inner exchange. If any rank of an exchange uses device
-// memory, all ranks have such a run. On ranks without device memory it has nothing to fill or drain.
+// This run belongs to the user's exchange, and owns the inner exchange. If any rank of an exchange uses
+// device memory, all ranks have such a run. On ranks without device memory it has nothing to fill or drain.
 //
-// Streams: the run waits for the work that the program put on its stream before start(). Work that the
-// program puts on a stream after wait() finds the data. The run has two streams of its own, so that both
-// directions of the bus are busy.
+// Streams: the run waits for work that the program put on its stream before start(). Work that the program
+// puts on a stream after wait() finds the data. The run has two streams of its own, so that both directions
+// of the bus are used.
 #pragma once
 
 #include <memory>
@@ -30,7 +30,7 @@
 
 namespace nuice::mpi {
 
-/// A message of a rank to itself that the device copies.
+/// A part of the rank's message to itself, which the device copies.
 struct DeviceSelfCopy {
   std::byte* to;
   const std::byte* from;
@@ -44,10 +44,10 @@ struct DeviceParts {
   Mirror receives;
   std::vector<DeviceSelfCopy> self;
   bool self_waits = false;   // whether `self` is copied after the send mirror is filled
-  Bytes start_end = 0;       // in `sends`: the inner exchange starts when all bytes before it are filled
+  Bytes start_end = 0;       // a position in `sends`: the inner exchange starts when it is filled up to here
   bool drains_last = false;  // whether drains begin only when everything is filled
   Bytes chunk_bytes = 0;
-  // Flags by source: set for this rank, if the inner exchange copies its message to itself.
+  // Flags by source. The flag of this rank is set if the inner exchange copies the rank's message to itself.
   std::vector<char> drains_self = {};
   bool reads_device = false;  // whether MPI reads device memory
   std::string says;           // the text of ExchangeInfo::device
@@ -55,9 +55,9 @@ struct DeviceParts {
 
 class DeviceRun : public Run, public Copies {
  public:
-  /// Not collective. sources: each source of the exchange once. The caller hands over the message of `self`
-  /// to itself. arrivals: of the user's exchange. use and faults must outlive this run. If faults is null,
-  /// errors stay on this rank.
+  /// Not collective. sources: each source of the exchange once. The caller hands over the message of rank
+  /// `self` to itself. arrivals: the Arrivals of the user's exchange. use and faults must outlive this run.
+  /// If faults is null, errors stay on this rank.
   DeviceRun(DeviceParts parts, std::span<const Partner> sources, Rank self, Arrivals& arrivals,
             const StreamUse& use, Faults* faults = nullptr);
   ~DeviceRun() override;
@@ -67,7 +67,7 @@ class DeviceRun : public Run, public Copies {
   const Mirror& sends() const { return parts_.sends; }
   const Mirror& receives() const { return parts_.receives; }
   bool has_mirrors() const { return fills_.any() || drains_.any(); }
-  /// Whether the device copies the message of this rank to itself, so that the inner exchange must not.
+  /// Whether the device copies the rank's message to itself, so that the inner exchange must not copy it.
   bool copies_self() const { return !parts_.self.empty(); }
 
   // Run
@@ -117,7 +117,7 @@ class DeviceRun : public Run, public Copies {
   Rank last_source_ = no_rank;
   std::vector<HandOver> waiting_;  // messages to hand over, in the order of drains
   std::size_t num_handed_over_ = 0;
-  unsigned num_misses_ = 0;  // looks that found nothing
+  unsigned num_misses_ = 0;  // calls in a row that found nothing
   std::int64_t num_events_ = 0;
 };
 

@@ -15,7 +15,7 @@ namespace nuice::mpi {
 
 class Drains {
  public:
-  /// receives must outlive this object; if it has no bytes, nothing is drained.
+  /// receives must outlive this object. If receives has no bytes, nothing is drained.
   Drains(const device::Location& at, const Mirror& receives, Bytes chunk_bytes);
 
   bool any() const { return receives_.bytes() > 0; }
@@ -23,9 +23,9 @@ class Drains {
   void begin();
   /// Records that MPI has written this block into the mirror.
   void land(const Block& received);
-  /// Drains the pieces of large messages that the last call of MPI has brought, with one copy per message.
+  /// Drains those pieces of large messages that the last call of MPI has brought, with one copy per message.
   void drain_landed();
-  /// Records that a message has arrived completely. Returns the number of the drain for which it waits.
+  /// Records that a message has arrived completely. Returns the number of the drain that the message needs.
   std::int64_t take(std::size_t partner);
   bool has_taken() const { return has_taken_; }
   Bytes pending_bytes() const { return pending_bytes_; }
@@ -33,17 +33,17 @@ class Drains {
   void drain_taken();
   /// Whether all drains that were begun are over. With block, waits until they are.
   bool are_over(bool block);
-  /// Whether are_over() has seen the end of the drain with this number.
+  /// Whether are_over() has seen that the drain with this number is complete.
   bool is_known_over(std::int64_t number) const { return number <= num_over_; }
-  /// The event of the last drain ever; null if there was none.
+  /// The event of the drain that was begun last; null if there was none.
   const device::Event* last() const { return num_begun_ == 0 ? nullptr : &event_of(num_begun_); }
 
  private:
-  /// The maximum number of active drains, with an event each; beyond it, the oldest is waited for. This
-  /// number of chunks of 256 KiB takes 84 us on a bus of 50 GB/s. That is longer than a rank with its own
-  /// core leaves the drains unattended (looks_before_yield).
+  /// The maximum number of active drains. Each has an event. If there are more, the oldest drain is awaited.
+  /// With chunks of 256 KiB this number of drains takes 84 us on a bus of 50 GB/s. A rank with its own core
+  /// looks after its drains more often than that (looks_before_yield).
   static constexpr std::int64_t num_events = 16;
-  /// A message that has arrived, or the rest of one, which is drained with the next messages.
+  /// A message that has arrived, or the rest of a message. It is drained together with the next messages.
   struct Pending {
     Bytes begin;
     Bytes end;

@@ -12,7 +12,7 @@ namespace nuice::mpi {
 
 class Fills {
  public:
-  /// sends must outlive this object; if it has no bytes, there are no copies.
+  /// sends must outlive this object. If sends has no bytes, there are no copies.
   Fills(const device::Location& at, const Mirror& sends, Bytes chunk_bytes);
 
   bool any() const { return !filled_.empty(); }
@@ -21,7 +21,7 @@ class Fills {
   /// Waits until all bytes before `end` in the mirror are filled.
   void await(Bytes end);
   bool is_filled(Bytes end);
-  /// Makes work that `other` is given from now on wait for the last copy.
+  /// Makes all work that is put on `other` from now on wait for the last copy.
   void precede(const device::Stream& other) const;
   void await_all() const;
 

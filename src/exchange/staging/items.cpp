@@ -97,8 +97,9 @@ Bytes true_begin_of(MPI_Datatype type) {
   return lower;
 }
 
-/// Only MPI knows its types. To find where an element's bytes come from, this function packs memory whose
-/// bytes hold their own places. A byte holds 256 values, so it packs once for each digit of the places.
+/// Only MPI knows its types. To find where an element's bytes come from, this function lets MPI pack memory
+/// in which every byte holds its own place. A byte holds 256 values, so the function packs once for each
+/// digit of the places.
 std::vector<std::int64_t> byte_places_of(MPI_Datatype type) {
   constexpr MPI_Aint most = MPI_Aint{1} << 30;  // MPI_Pack counts bytes as int
   MPI_Aint lower = 0;

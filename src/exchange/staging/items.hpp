@@ -14,7 +14,7 @@
 
 namespace nuice::mpi {
 
-/// The elements of one field for one partner, or from it.
+/// The elements of one field that go to one partner, or come from it.
 struct DeviceItem {
   std::size_t field;
   std::size_t partner;  // in the user's order
@@ -36,12 +36,12 @@ DeviceItems items_of(const FieldSide& side);
 /// Returns the offset of an element's first byte from its address.
 Bytes true_begin_of(MPI_Datatype type);
 
-/// Returns where all items lie. Throws Error invalid_argument with the two places if they do not lie in one
-/// place; `side` is "send" or "receive".
+/// Returns where all items lie. If they do not lie in one place, throws Error `invalid_argument` with the two
+/// places. `side` is "send" or "receive".
 device::Location location_of(const DeviceItems& items, const std::string& side, Rank rank);
 
-/// Returns the offsets of an element's bytes from its first byte, in the order of packing. Throws Error limit
-/// for an element that spans more than 1 GiB.
+/// Returns the offsets of an element's bytes from its first byte, in the order of packing. Throws Error
+/// `limit` for an element that spans more than 1 GiB.
 std::vector<std::int64_t> byte_places_of(MPI_Datatype type);
 
 /// Items of one field as indexed units.
@@ -50,7 +50,7 @@ struct Units {
   std::size_t size = 1;
   std::vector<device::Index> index;
 };
-/// Returns the items as units. Throws Error limit if an index cannot hold the distances.
+/// Returns the items as units. Throws Error `limit` if the distances do not fit into an index.
 Units units_of(std::span<const DeviceItem> items);
 
 }  // namespace nuice::mpi

@@ -7,10 +7,11 @@
 namespace nuice::mpi {
 namespace {
 
-/// Few messages, or messages that are large on average, are copied one by one. Otherwise one kernel copies
-/// all. On an H100 the kernel takes 0.9 times as long as 4 copies, 0.6 times as long as 8 copies, and 0.1 (1
-/// KiB each) to 0.5 times (64 KiB each) as long as 64 copies (tools/gpu-check.sh). Large messages are left to
-/// the copy engine, because a kernel occupies the program's processors.
+/// If there are few messages, or messages are large on average, they are copied one by one. Otherwise one
+/// kernel copies all messages. On an H100 the kernel takes 0.9 times as long as 4 copies and 0.6 times as
+/// long as 8 copies. It takes 0.1 (1 KiB each) to 0.5 times (64 KiB each) as long as 64 copies
+/// (tools/gpu-check.sh). Large messages are left to the copy engine, because a kernel occupies processors
+/// that the program could use.
 constexpr std::size_t few_copies = 3;
 constexpr Bytes large_copy_bytes = 65536;
 
@@ -23,7 +24,7 @@ bool wants_kernel(const DeviceItems& items) {
          bytes / count < large_copy_bytes;
 }
 
-/// Sorts by field, so that a field's elements follow each other without a gap.
+/// Sorts by field, so that the elements of a field are contiguous.
 void sort_by_field(DeviceItems& items, std::span<const std::size_t> rank_of) {
   std::ranges::stable_sort(
       items, {}, [&](const DeviceItem& item) { return std::pair(item.field, rank_of[item.partner]); });
@@ -81,7 +82,7 @@ Mirror::Mirror(const device::Location& at, DeviceItems items, std::span<const st
   ranges_.erase(ranges_.begin() + static_cast<std::ptrdiff_t>(num_ranges), ranges_.end());
   bytes_ = with_memory;
   std::ranges::sort(addresses_);
-  // At least one byte, because an address is needed even if all items are left out.
+  // Allocates at least one byte, because an address is needed even if all items are left out.
   const auto bytes = static_cast<std::size_t>(std::max<Bytes>(with_memory, 1));
   if (on_device) {
     on_device_ = device::DeviceMemory(at, bytes);
@@ -92,7 +93,7 @@ Mirror::Mirror(const device::Location& at, DeviceItems items, std::span<const st
   }
 }
 
-/// Places an item. Its begin is aligned, because fields are given by elements from their begin.
+/// Places an item. The item's begin is aligned, because the elements of a field are counted from there.
 void Mirror::place(const DeviceItem& item, bool is_streamed) {
   const Bytes begin = (bytes_ + item.alignment - 1) / item.alignment * item.alignment;
   addresses_.push_back({item.field, item.partner, begin});

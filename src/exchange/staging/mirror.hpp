@@ -18,8 +18,8 @@
 namespace nuice::mpi {
 
 /// Returns the ends of the copies that fill a mirror of `bytes`. The first copy has one chunk, so that it can
-/// be sent early. Later copies have up to four chunks, because each takes some us to begin. On an H100 copies
-/// of 256 KiB reach 0.72 of the bus's rate, these copies 0.90 (tools/gpu-check.sh).
+/// be sent early. Later copies have up to four chunks, because each copy takes some us to begin. On an H100,
+/// copies of 256 KiB reach 0.72 of the bus's rate, and these copies 0.90 (tools/gpu-check.sh).
 std::vector<Bytes> ends_of_copies(Bytes bytes, Bytes chunk_bytes);
 
 class Mirror {
@@ -33,8 +33,9 @@ class Mirror {
   };
 
   Mirror() = default;
-  /// rank_of: the place of each partner in the order of sending. left_out: flags of partners whose items get
-  /// addresses but no memory, because their messages are not read or written there. on_device: see above.
+  /// rank_of: the position of each partner in the order of sending. left_out: flags of partners whose
+  /// messages are not read or written in the mirror, so that their items get addresses but no memory.
+  /// on_device: see above.
   Mirror(const device::Location& at, DeviceItems items, std::span<const std::size_t> rank_of, bool on_device,
          Bytes chunk_bytes, std::span<const char> left_out);
 
@@ -46,8 +47,8 @@ class Mirror {
   /// The ranges that have memory, ascending.
   const std::vector<Range>& ranges() const { return ranges_; }
 
-  // These functions copy bytes [begin, end) in the order of the stream. An end inside an item must be a
-  // multiple of 16 bytes from the item's begin.
+  // These functions copy bytes [begin, end) of the mirror, in the order of the stream. An end inside an item
+  // must be a multiple of 16 bytes from the item's begin.
   void fill(Bytes begin, Bytes end, const device::Stream& stream) const;
   void drain(Bytes begin, Bytes end, const device::Stream& stream) const;
 

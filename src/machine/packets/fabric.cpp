@@ -150,7 +150,8 @@ bool Fabric::goes_out(std::uint32_t notice) {
 void Fabric::arbitrate() {
   for (const Switch& at : switches_) {
     if (at.num_packets == 0) continue;
-    // The first output rotates, because inputs that several outputs want go to the output served first.
+    // The first output rotates. Otherwise an input that several outputs want would always go to the same
+    // output.
     const auto turn = static_cast<std::uint32_t>(slot_ % at.num_outputs);
     for (std::uint32_t i = turn; i < at.num_outputs; ++i) serve(at, at.first_output + i);
     for (std::uint32_t i = 0; i < turn; ++i) serve(at, at.first_output + i);
@@ -177,7 +178,7 @@ void Fabric::serve(const Switch& at, std::uint32_t id) {
   }
 }
 
-/// Takes a packet that can go, from the first such place at or after the output's turn.
+/// Takes a packet that can move. Begins the search at the output's turn.
 bool Fabric::take_next(const Switch& at, std::uint32_t id, std::uint32_t cable) {
   Output& output = outputs_[id];
   const std::uint64_t* const words = wanted_.data() + output.first_word;
@@ -227,7 +228,8 @@ void Fabric::leave(const Move& move) {
     show_first(move.queue, move.from);
 }
 
-/// Registers the first packet of a queue with its output, or a notice with the notices, which need no output.
+/// Registers the first packet of a queue with its output. A notice is registered with the notices instead,
+/// which need no output.
 void Fabric::show_first(std::uint32_t queue, std::uint32_t from) {
   const std::uint32_t first = queues_[queue].first;
   if (is_notice(first)) {

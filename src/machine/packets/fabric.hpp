@@ -5,8 +5,8 @@
 //   each output takes a packet from the next input that has one for it, if the buffer behind it has room;
 //   then all packets move at once: a packet that leaves a buffer makes room only for the next slot
 //
-// Notices are so short that they need no slot, no room and no turn. But they are in the same queues as
-// packets, and wait there for packets before them.
+// Notices are so short that they need no slot, no room and no turn. But they wait in the same queues as
+// packets, behind earlier packets.
 //
 // A wire of capacity c has ceil(c) cables of speed c / ceil(c) each. An input has a buffer of buffer_packets
 // for each virtual lane. With fifo a lane has one queue, with voq it has a queue for every output.
@@ -26,19 +26,19 @@ class Fabric {
 
   /// Returns whether a rank's port accepts a packet in this slot.
   bool takes(Rank rank) const { return room_[cable_of_port(rank) << lane_bits_] > 0; }
-  /// Sends a packet of `transfer` over the route that begins with hops()[first_hop]. Requires takes(); at
-  /// most once per rank and slot.
+  /// Sends a packet of `transfer` over the route that begins with hops()[first_hop]. Requires takes(rank).
+  /// Call it at most once per rank and slot.
   void inject(Rank rank, std::uint32_t transfer, std::uint32_t first_hop);
 
   /// Sends a notice, regardless of takes().
   void inject_notice(Rank rank, std::uint32_t notice, std::uint32_t first_hop);
 
-  /// Advances by one slot, with the packets injected since the last call. Calls arrive(transfer) for each
-  /// packet that reaches its end, and told(notice) for each notice.
+  /// Advances by one slot. Moves also the packets that were injected since the last call. Calls
+  /// arrive(transfer) for each packet that reaches its end, and told(notice) for each notice.
   template <typename Arrive, typename Told>
   void step(Arrive arrive, Told told) {
-    // Repeats until all remaining notices are behind packets: when the first of a queue goes, the next may be
-    // added.
+    // Repeats until all remaining notices are behind packets. When the first notice of a queue leaves, the
+    // next one may be added to notices_.
     for (std::size_t i = 0; i < notices_.size(); ++i) {  // NOLINT(modernize-loop-convert)
       const std::uint32_t packet = take_notice(notices_[i]);
       const std::uint32_t notice = packets_[packet].transfer & ~notice_bit;
@@ -136,7 +136,7 @@ class Fabric {
   std::vector<std::uint32_t> switch_of_;    // by cable: the switch at its end
   std::vector<std::uint32_t> room_;         // by place (cable and lane): free room of the buffer
   std::vector<double> free_at_;             // by cable: the slot of its next packet
-  // By cable: one more than the slot in which its input last sent a packet.
+  // For each cable: one more than the slot in which its input last sent a packet.
   std::vector<std::uint64_t> taken_in_;
   std::vector<std::uint64_t> wanted_;  // by output: a bit for each place that has a packet for it
   std::vector<Queue> queues_;

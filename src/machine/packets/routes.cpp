@@ -39,8 +39,8 @@ Routes::Routes(const Topology& topology, Rank num_ranks, std::span<const Way> wa
   assign_lanes();
 }
 
-/// Returns the vertex at which a rank's routes begin. Ranks of one switch have no links between them, so
-/// several other ranks are tried.
+/// Returns the vertex at which a rank's routes begin. Several other ranks are tried, because a route between
+/// ranks of one switch has no links.
 std::int32_t Routes::home_of(const Topology& topology, Rank rank, Rank num_ranks) const {
   std::vector<LinkId> route;
   const auto begins = [&](Rank other) {
@@ -55,8 +55,8 @@ std::int32_t Routes::home_of(const Topology& topology, Rank rank, Rank num_ranks
   return num_vertices_ - 1;
 }
 
-/// Returns the wires in an order in which routes mostly lead forwards: repeatedly takes a wire to which no
-/// route leads from a remaining wire. If only cycles remain, takes the lowest wire.
+/// Returns the wires in an order in which routes mostly lead forwards. Repeatedly takes a wire to which no
+/// route leads from any remaining wire. If there is no such wire (all are on cycles), takes the lowest wire.
 std::vector<std::uint32_t> Routes::order_of_wires() const {
   std::vector<std::pair<WireId, WireId>> steps;
   for (std::size_t way = 0; way + 1 < first_.size(); ++way)

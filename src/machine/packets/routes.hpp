@@ -2,12 +2,12 @@
 // The network for the packet simulator: wires between vertices, and every route as a sequence of hops.
 //
 // A wire is a link of the topology, or the port of a rank into the network or out of it. Topologies do not
-// name the vertex of a port; it is the vertex at which the rank's routes begin.
+// name the vertex of a port. NUICE takes the vertex at which the rank's routes begin.
 //
-// Virtual lanes: credits can deadlock if routes close a cycle (tori, dragonflies). Therefore wires get an
-// order in which routes rarely step back, and a packet changes to the next lane whenever it steps back. On
-// every route the pair of lane and position in the order only grows, so waiting packets cannot form a cycle.
-// If no routes close a cycle, one lane suffices.
+// Virtual lanes: with credits, packets can deadlock if routes close a cycle (tori, dragonflies). Therefore
+// wires get an order in which routes rarely step back, and a packet changes to the next lane whenever it
+// steps back. So along every route the pair (lane, position in the order) grows, and waiting packets cannot
+// form a cycle. If no routes close a cycle, one lane suffices.
 #pragma once
 
 #include <cstdint>

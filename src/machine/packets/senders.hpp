@@ -3,7 +3,7 @@
 //
 // A transfer has gates: the phase of its sender and (above the eager limit) of its receiver, the pieces that
 // it forwards, and the transfers on which it depends. When the last gate opens, the sender's processor spends
-// send_overhead and start_up on the transfer, and then its packets may go. If a rank has several such
+// send_overhead and start_up on the transfer. Then its packets may leave. If a rank has several such
 // transfers, it sends their packets alternately, as network cards share a port among queue pairs.
 #pragma once
 
@@ -47,7 +47,7 @@ class Senders {
     Rank to;
     std::uint32_t transfer;  ///< The transfer that may go.
   };
-  /// Sets the function that carries notices and calls is_told() when they arrive. Required if there are
+  /// Sets the function that carries notices, and that calls is_told() when they arrive. Required if there are
   /// notices.
   void set_carrier(std::function<void(const Notice&)> carry) { carry_ = std::move(carry); }
   void is_told(const Notice& notice, double slot);
@@ -63,7 +63,8 @@ class Senders {
   void arrives(std::uint32_t transfer, double slot);
 
   bool is_done() const { return incomplete_ == 0; }
-  /// Returns the slot of the next event that needs no packet; nothing if there is none.
+  /// Returns the slot of the next event, apart from the sending of packets; nothing if there is no such
+  /// event.
   std::optional<double> next_event() const;
   /// Returns how many ranks have packets to send now.
   std::uint32_t num_ready() const { return num_ready_; }

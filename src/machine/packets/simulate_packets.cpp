@@ -128,7 +128,7 @@ class Run {
     }
   }
 
-  /// Returns the dependencies of transfers. Links count only if the links of each transfer are known.
+  /// Returns the dependencies of transfers. Links are included only if the links of each transfer are known.
   Dependencies find_dependencies() const {
     const bool known = routing_ == Routing::table || schedule_.has_paths();
     return dependencies(schedule_, known ? machine_.topology.get() : nullptr, 2 * options_.early_bytes);
@@ -192,7 +192,8 @@ class Run {
     }
   }
 
-  /// Returns the first hop of the n-th packet of a transfer; its packets take its routes alternately.
+  /// Returns the first hop of the n-th packet of a transfer. The packets of a transfer take its routes
+  /// alternately.
   std::uint32_t first_hop(const machine::Routes& routes, std::uint32_t transfer, std::uint64_t n) const {
     const std::uint32_t ways = first_way_[transfer + 1] - first_way_[transfer];
     return routes.first_hop()[first_way_[transfer] + n % ways];

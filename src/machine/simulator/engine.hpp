@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs a program: a processor for each rank, the network between them, and the events in their order.
 //
-// A processor does one thing at a time. While it waits it completes messages in the order in which they
-// arrived. Completing a message costs receive_overhead, and a copy if the message arrived before its receive
-// was posted.
+// A processor does one thing at a time. While it waits, it completes messages in the order in which they
+// arrived. To complete a message takes receive_overhead, and the time of a copy if the message arrived before
+// its receive was posted.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ class Engine : private Watcher {
   /// Sets the parameters for programs that contain the operation `serve`.
   void set_handshakes(Handshakes handshakes);
 
-  /// Runs to the end. Calls complete(transfer) for each transfer that arrives. Throws Error state if ranks
-  /// wait forever.
+  /// Runs to the end. Calls complete(transfer) for each transfer that arrives. Throws Error `state` if ranks
+  /// would wait forever.
   template <typename Complete>
   Simulation run(Complete complete) {
     run_events();

@@ -18,8 +18,8 @@ void Engine::set_handshakes(Handshakes handshakes) {
   }
 }
 
-/// Takes a step of a rank that sends its messages. Returns true if all messages are sent; false if the rank
-/// is busy or has to wait.
+/// Makes a step of a rank that sends its messages. Returns true if all messages are sent, and false if the
+/// rank is busy or has to wait.
 bool Engine::serve(Rank rank) {
   Processor& p = processors_[at(rank)];
   const auto next = [&p](Serving state) { p.serving = state; };
@@ -109,9 +109,9 @@ void Engine::release(Rank rank) {
   processors_[at(rank)].locked = false;
 }
 
-/// Runs a handler for `cost` seconds and returns when it is done. The work of the processor, or the message
-/// that it is receiving, takes that much longer. Handlers run one after the other. Between two handlers the
-/// processor has equally much time for its own work, so it makes progress however many ranks ask.
+/// Runs a handler for `cost` seconds. Returns when the handler is done. The work of the processor, or the
+/// message that it is receiving, takes that much longer. Handlers run one after the other. Between two
+/// handlers the processor has as much time for its own work, so it makes progress however many ranks ask.
 double Engine::interrupt(Rank rank, double cost) {
   if (cost == 0) return now_;
   Processor& p = processors_[at(rank)];

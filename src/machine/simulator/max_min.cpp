@@ -170,7 +170,7 @@ void MaxMin::take_off() {
   }
 }
 
-/// Sets the limits of joined flows. A resource with a single joined flow only limits this flow; other
+/// Sets the limits of joined flows. If a resource has only one joined flow, it limits just this flow. Other
 /// resources are shared.
 void MaxMin::limit_flows() {
   for (const FlowId flow : joined_) {
@@ -214,7 +214,7 @@ void MaxMin::freeze_all(ResourceId resource, double rate) {
   }
 }
 
-/// Lets all flows join for which the condition does not hold. Returns false if there are none.
+/// Lets all flows join that violate the condition. Returns false if there are no such flows.
 bool MaxMin::extend() {
   const std::size_t before = joined_.size();
   for (const ResourceId id : touched_) extend_over(id);

@@ -6,9 +6,9 @@
 //                                is faster (its bottleneck; Bertsekas and Gallager, Data Networks, s.6.5)
 //
 // After a change only the affected flows get new rates; the other flows keep theirs. Then the condition is
-// checked on every resource concerned. Flows for which it fails join, until it holds for all flows. So the
-// rates are exact, and a change costs as much as the flows whose rates it changes (and their neighbours on
-// full resources).
+// checked on every resource concerned. Flows that violate it join the affected flows, until all flows satisfy
+// it. So the rates are exact. A change costs as much as the flows whose rates it changes (and their
+// neighbours on full resources).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@
 namespace nuice::machine {
 
 using ResourceId = std::int32_t;
-using FlowId = std::int32_t;  ///< A small number that is used again later, because arrays are indexed by it.
+using FlowId = std::int32_t;  ///< A small number. It is used again for later flows, because it is an index of
+                              ///< arrays.
 
 class MaxMin {
  public:
@@ -27,12 +28,12 @@ class MaxMin {
 
   void set_capacity(ResourceId resource, double capacity);
   /// Adds a flow of at most `cap` bytes per second over these resources, each listed once. Its rate is 0
-  /// until settle().
+  /// until settle() is called.
   void add(FlowId flow, double cap, std::span<const ResourceId> over);
   void remove(FlowId flow);
 
-  /// Makes the rates fair and returns the flows whose rates have changed, including new flows. Their order is
-  /// not specified, but the same in every run. The span is valid until the next call.
+  /// Makes the rates fair, and returns the flows whose rates have changed, including new flows. The flows are
+  /// in the same order in every run. The span is valid until the next call.
   std::span<const FlowId> settle();
 
   double rate(FlowId flow) const { return flows_[at(flow)].rate; }

@@ -126,8 +126,8 @@ bool Network::receiver_has_room(TransferId id, double now) {
   return false;
 }
 
-/// Takes the links of a route one after the other. Links that it has taken stay taken while it waits for the
-/// next.
+/// Takes the links of a route one after the other. A transfer keeps the links that it has taken while it
+/// waits for the next link.
 bool Network::takes_links(TransferId id, double now) {
   for (std::size_t& held = journeys_[id].held; held < routes_of_[id].size(); ++held) {
     const LinkId link = routes_of_[id][held];
@@ -313,8 +313,8 @@ void Network::move_bytes(Journey& journey, double now) {
   journey.updated = now;
 }
 
-/// Updates the end of a transfer. If the end is later, the event in the queue stays and is postponed when it
-/// comes.
+/// Updates the end of a transfer. If the end is later than before, the event in the queue is left there, and
+/// postponed when it is due.
 void Network::reschedule(TransferId id) {
   Journey& journey = journeys_[id];
   journey.ends = journey.rate > 0 ? journey.updated + journey.left / journey.rate : never;

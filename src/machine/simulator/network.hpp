@@ -6,8 +6,8 @@
 //   submit -> [queue of the send port] -> start-up -> [queue of the receiver or of a link]
 //          -> bytes -> Watcher::left
 //
-// All queues are first come, first served. A circuit takes all its links at once; if the machine says so
-// (holds_while_waiting), it takes them one by one before the receiver's port.
+// All queues are first come, first served. A circuit takes all its links at once. If the machine has
+// holds_while_waiting, a circuit takes its links one by one, before the receiver's port.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,8 @@ struct NetworkCounts {
   std::uint64_t timeouts = 0;
 };
 
-/// Throws Error limit if something was repeated 2^22 times, which takes a few seconds of simulation. Without
-/// this limit a message of 1 TiB could be asked for, or turned away, billions of times.
+/// Throws Error `limit` if something was repeated 2^22 times, which takes a few seconds of simulation.
+/// Without this limit, inquiries for a message of 1 TiB could be made, or turned away, billions of times.
 void require_few(std::uint64_t repeats, const char* what);
 
 struct Move;
@@ -52,16 +52,18 @@ class Network {
   Network(const Machine& machine, std::vector<double> slowdown, Events& events, Watcher& watcher);
 
   /// Submits a transfer for which both processors are ready. `together`: whether it belongs to an exchange
-  /// that both partners have begun together.
+  /// that both partners begin together.
   void submit(TransferId id, const Move& move, double wire, double now);
 
   void port_ready(TransferId id, double now);
   void flow_ends(TransferId id, std::uint32_t version, double now);
-  /// Delays the message that `rank` is receiving, because its processor does something else for `seconds`.
+  /// Delays the message that `rank` is receiving, because the rank's processor does something else for
+  /// `seconds`.
   void interrupt(Rank rank, double seconds, double now);
-  /// Stops the port of `rank` while its processor works, if this processor moves the bytes.
+  /// Says whether the processor of `rank` works. If this processor moves the bytes, the rank's port stops
+  /// meanwhile.
   void processor_works(Rank rank, bool works);
-  /// Computes new rates. Call it after all events of a time and before the next event.
+  /// Computes new rates. Call it after all events that have the same time, and before the next event.
   void settle(double now);
 
   /// Returns the number of links of a transfer's route. Requires submit().
@@ -84,7 +86,7 @@ class Network {
     double updated = 0;
     double rate = 0;
     double ends = 0;    // the time of its end at this rate
-    double queued = 0;  // the time of the event in the queue; never later than `ends`
+    double queued = 0;  // the time of the event in the queue; never after `ends`
   };
   struct Port {
     int sending = 0;

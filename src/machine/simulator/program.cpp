@@ -10,8 +10,7 @@ namespace {
 
 std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
 
-/// For every rank, the transfers that it sends, or the transfers that it receives, in the order of the
-/// schedule.
+/// For every rank, the transfers that it sends, or those that it receives, in the order of the schedule.
 using ByRank = std::vector<std::vector<TransferId>>;
 
 struct Sides {
@@ -42,8 +41,8 @@ std::vector<Move> moves_of(const Schedule& schedule, const Machine& machine) {
   return moves;
 }
 
-/// Finds the transfers that must have arrived before a transfer may leave, because they bring its forwarded
-/// pieces.
+/// Finds for each transfer the earlier transfers that bring the pieces that it forwards. They must arrive
+/// before it may leave.
 void find_forwards(const CommMatrix& matrix, const Schedule& schedule, Program& program) {
   std::map<MessageId, std::vector<TransferId>> carriers;
   for (TransferId id = 0; id < program.moves.size(); ++id) {
@@ -96,7 +95,7 @@ class Writer {
   double send_s_;  // the time to send a message
 };
 
-/// Returns the leading transfers of a list that belong to `phase`, and removes them from the list.
+/// Removes from a list its first transfers, as long as they belong to `phase`, and returns them.
 std::span<const TransferId> take_phase(std::span<const TransferId>& list, PhaseId phase,
                                        const std::vector<Move>& moves) {
   std::size_t count = 0;
@@ -182,8 +181,8 @@ class Compiler {
     writer.add(OpKind::wait_all);
   }
 
-  /// Returns the meeting (program.hpp) of an exchange. Both partners get the same meeting, although their
-  /// `out` and `in` are swapped.
+  /// Returns the meeting (program.hpp) of an exchange. Both partners get the same meeting, although `out` and
+  /// `in` are swapped between them.
   std::uint32_t meeting_of(TransferId out, TransferId in, Rank rank, Rank partner) {
     const auto [entry, is_new] =
         meeting_ids_.try_emplace(std::min(out, in), static_cast<std::uint32_t>(program_.meetings.size()));

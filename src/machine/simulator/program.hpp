@@ -58,7 +58,7 @@ struct Program {
 Program compile(const CommMatrix& matrix, const Schedule& schedule, const Machine& machine, Pace pace,
                 bool blocking_sends);
 
-/// Compiles a program that posts all receives and then sends by handshakes; moves[i] is message i.
+/// Compiles a program in which ranks post all receives and then send by handshakes. moves[i] is message i.
 Program compile_drs_n(const CommMatrix& matrix, const Machine& machine);
 
 }  // namespace nuice::machine

@@ -30,7 +30,7 @@ Bytes bytes_of(const CommMatrix& matrix, const auto& ids) {
   return sum;
 }
 
-/// Whether the system holds copies in addition to the user's buffers (Machine::async_copies).
+/// Whether the system copies messages in addition to the user's buffers (Machine::async_copies).
 struct Copies {
   bool out = false;  // of outgoing messages, because all sends are active at once
   bool in = false;   // of incoming messages, because all receives are posted at once
@@ -46,7 +46,7 @@ Pace simulated_pace(std::string_view executor) {
                                                "\" cannot be simulated with a schedule; " + known + " can");
 }
 
-/// Returns, for each rank, the factor by which its port is slower on average, because a part of its messages
+/// Returns, for each rank, the factor by which its port is slower on average because a part of its messages
 /// exceeds the memory limit.
 std::vector<double> slowdowns(const CommMatrix& matrix, const Machine& machine, Copies copies) {
   const double out_times = copies.out && machine.async_copies ? 2 : 1;

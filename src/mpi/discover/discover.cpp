@@ -26,8 +26,8 @@
 namespace nuice::mpi {
 namespace {
 
-/// Counting was the fastest method in all tests. With more ranks its vectors, which have one int per rank, are
-/// too large.
+/// Counting was the fastest method in all tests. With more ranks than this, its vectors of one int per rank
+/// would be too large.
 constexpr Rank most_ranks_counted = 1024;
 
 std::vector<Partner> by_gather(const Communicator& comm, std::span<const Partner> row, int /*tag*/) {
@@ -81,7 +81,7 @@ constexpr DiscoveryWay ways[] = {{"gather", by_gather},
                                  {"am_count", nullptr},
                                  {"am_quiesce", nullptr}};
 
-/// Returns the method that rank 0 names, after all ranks have confirmed that they use the same.
+/// Returns the method that rank 0 names. Before, all ranks confirm that they name the same method.
 const DiscoveryWay& agreed_way(const Communicator& comm, std::string_view mine) {
   std::array<char, 32> first{};
   std::ranges::copy(mine.substr(0, first.size() - 1), first.begin());

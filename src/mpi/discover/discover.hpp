@@ -7,15 +7,16 @@
 
 namespace nuice::mpi {
 
-/// A discovery method. `ask` is collective and returns the sources in any order. row: this rank's
-/// destinations, checked, without empty messages; tag: must differ from the tag of the last call on this
-/// communicator. `ask` is null if the method uses active messages (drs/mpi/world.cpp).
+/// A discovery method. `ask` is collective and returns the sources in any order. Its arguments: row, this
+/// rank's destinations, which are checked and have no empty messages; and tag, which must differ from the tag
+/// of the last call on this communicator. `ask` is null if the method uses active messages
+/// (drs/mpi/world.cpp).
 struct DiscoveryWay {
   std::string_view name;
   std::vector<Partner> (*ask)(const Communicator& comm, std::span<const Partner> row, int tag);
 };
 
-/// Throws Error invalid_argument with the known names.
+/// Throws Error `invalid_argument` with the known names.
 const DiscoveryWay& find_discovery(std::string_view name);
 
 /// Collective. Returns the sources by ascending rank. way.ask must not be null.

@@ -15,7 +15,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// The items of all ranks in the order of ranks: rank r has [begin[r], begin[r + 1]).
+/// The items of all ranks, in the order of ranks. Rank r has the items [begin[r], begin[r + 1]).
 template <typename T>
 struct Items {
   std::vector<int> begin;
@@ -36,9 +36,9 @@ std::vector<int> begins_of(const std::vector<int>& counts) {
   return begin;
 }
 
-/// Collective. An item is `width` values back to back. Values travel as they lie in memory, because all ranks
-/// run the same program. Returns the items on rank `root`, or on all ranks if root is no_rank; other ranks
-/// get nothing.
+/// Collective. An item is `width` values back to back. Values are sent as they lie in memory, because all
+/// ranks run the same program. Returns the items on rank `root`, or on all ranks if root is no_rank. Other
+/// ranks get no items.
 template <typename T>
 Items<T> gather_items(const Communicator& comm, std::span<const T> mine, int width, Rank root = no_rank) {
   static_assert(sizeof(T) % sizeof(std::int64_t) == 0 && std::is_trivially_copyable_v<T>);
@@ -69,8 +69,8 @@ Items<T> gather_items(const Communicator& comm, std::span<const T> mine, int wid
   return items;
 }
 
-/// Returns this rank's messages that are not empty, by destination. The messages gathered from all ranks are
-/// then in the order of the matrix, which is made without another copy.
+/// Returns this rank's messages that are not empty, by destination. So the messages gathered from all ranks
+/// are in the order of the matrix, which needs no further copy.
 std::vector<Message> messages_of(Rank src, std::span<const Partner> row) {
   std::vector<Message> messages;
   messages.reserve(row.size());

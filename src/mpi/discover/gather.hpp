@@ -25,16 +25,17 @@ struct Gathered {
   }
 };
 
-/// Collective. mine: records of `width` numbers, back to back. Throws Error limit on all ranks if there are
-/// 2^31 records or more in all, because MPI counts them with an int.
+/// Collective. Returns the records of all ranks. mine: this rank's records of `width` numbers, back to back.
+/// Throws Error `limit` on all ranks if there are 2^31 records or more in all, because MPI counts them with
+/// an int.
 Gathered gather_records(const Communicator& comm, std::span<const std::int64_t> mine, int width);
 
 /// Collective. Returns the matrix to which every rank contributes its row. Throws the errors of
-/// CommMatrix::from_messages on all ranks.
+/// CommMatrix::from_messages() on all ranks.
 CommMatrix gather_matrix(const Communicator& comm, std::span<const Partner> row);
 
-/// Collective. Returns the matrix on rank `root` only. Other ranks get a matrix without ranks, and need
-/// memory for their own row only.
+/// Collective. Returns the matrix on rank `root` only. Other ranks get an empty matrix, and need memory only
+/// for their own row.
 CommMatrix gather_matrix_at(const Communicator& comm, std::span<const Partner> row, Rank root);
 
 }  // namespace nuice::mpi

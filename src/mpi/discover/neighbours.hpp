@@ -13,12 +13,11 @@ namespace nuice::mpi {
 struct Neighbours {
   std::vector<Rank> sources;  ///< Sources and destinations may contain MPI_PROC_NULL.
   std::vector<Rank> destinations;
-  /// Whether neighbours come in pairs, one below and one above in each dimension. A message sent to the
-  /// neighbour above arrives there as a message from the neighbour below. This matters if both are the same
-  /// rank.
+  /// Whether there are two neighbours per dimension, below and above. A message to the neighbour above then
+  /// arrives as a message from the neighbour below. The difference matters if both are the same rank.
   bool are_opposite = false;
 
-  /// Not collective. Throws Error invalid_argument for a communicator without a topology.
+  /// Not collective. Throws Error `invalid_argument` for a communicator without a topology.
   static Neighbours of(MPI_Comm comm);
   static Neighbours all_ranks(MPI_Comm comm);
 };

@@ -10,7 +10,8 @@
 
 namespace nuice::mpi {
 
-/// The memory that MPI may use until the exchange ends; left to MPI if this rank stops waiting.
+/// The memory that MPI may use until the exchange ends. If this rank stops waiting, the memory is left to
+/// MPI.
 struct SparseExchange::Pending {
   // The places of the requests: the receive of the next message from any rank, the sum over all ranks, and
   // this rank's sends.
@@ -44,7 +45,7 @@ struct SparseExchange::Pending {
                    &requests[receive]),
          "MPI_Irecv");
   }
-  /// Joins the sum over all ranks, if all messages of this rank have been received.
+  /// Joins the sum over all ranks, if receivers have got all messages of this rank.
   void join() {
     if (sends_left > 0) return;
     must(MPI_Iallreduce(mine.data(), all.data(), num_sums, MPI_UINT64_T, MPI_SUM, comm.get(),

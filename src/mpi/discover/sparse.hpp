@@ -7,7 +7,7 @@
 //   box.add(3, bytes); sums = {1, 0};                     // a message to rank 3, and this rank's summands
 //   for (const auto& item : sparse.run(std::move(box), sums, 20).items) ...    // sums: now over all ranks
 //
-// Cost: O(own messages + log ranks) time; every message costs a round trip, because sends are synchronous.
+// Cost: O(own messages + log ranks) time. Every message costs a round trip, because sends are synchronous.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ class SparseExchange {
   static constexpr std::size_t num_sums = 2;
   using Sums = std::array<std::uint64_t, num_sums>;
 
-  /// The tags first_tag and first_tag + 1 must be used for nothing else on comm.
+  /// No other messages on comm may use the tags first_tag and first_tag + 1.
   SparseExchange(const Communicator& comm, int first_tag) : comm_(comm), first_tag_(first_tag) {}
 
   /// One message: its bytes, and the rank to or from which it goes.
@@ -52,8 +52,8 @@ class SparseExchange {
   };
 
   /// Collective. Every rank sends at most one message to each other rank. Returns the received messages by
-  /// ascending sender; they are valid until the next run. `sums` become the sums over all ranks. most_bytes:
-  /// the upper limit for a message of any rank. Throws Error mpi or timeout as wait() (wait.hpp).
+  /// ascending sender. They are valid until the next run. `sums` become the sums over all ranks. most_bytes:
+  /// the upper limit for a message of any rank. Throws Error `mpi` or `timeout` like wait() (wait.hpp).
   const Box& run(Box out, Sums& sums, std::size_t most_bytes);
 
  private:
@@ -61,8 +61,8 @@ class SparseExchange {
 
   const Communicator& comm_;
   int first_tag_;
-  int turn_ = 0;  // alternates between the two tags: no rank is two runs ahead, since all take part in each
-                  // run's sum
+  int turn_ = 0;  // alternates between the two tags: no rank is two runs ahead, because all ranks take part
+                  // in each run's sum
   Box in_;
 };
 

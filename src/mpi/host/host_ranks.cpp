@@ -20,7 +20,7 @@ namespace nuice::mpi {
 namespace {
 
 /// Returns a number that is the same in all processes that share memory by name. Containers and test networks
-/// have host names of their own.
+/// have their own host names, and so their own numbers.
 std::uint64_t host_number() {
   std::string text(256, '\0');
   if (gethostname(text.data(), text.size() - 1) != 0) text.clear();
@@ -33,11 +33,11 @@ std::uint64_t host_number() {
   return number;
 }
 
-/// Up to this number of ranks an allgather of 8 bytes per rank is used: it takes one step less than a
+/// Up to this number of ranks an allgather of 8 bytes per rank is used. It takes one step less than a
 /// meeting, and at most 64 KiB.
 constexpr Rank most_that_all_know = 8192;
 
-/// The memory that MPI may use until the gather ends; left to MPI if this rank stops waiting.
+/// The memory that MPI may use until the gather ends. If this rank stops waiting, the memory is left to MPI.
 struct Pending {
   std::vector<std::byte> mine;
   std::uint64_t mine_bytes = 0;
@@ -73,7 +73,7 @@ class HostGather {
   }
 
  private:
-  /// Sends a message to each other rank and receives one from each; copies this rank's own.
+  /// Sends a message to each other rank and receives one from each. Copies this rank's own bytes.
   template <typename Place>
   void tell(Place&& place_of, std::span<const std::byte> mine) {
     const int tag = host_tag();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the ranks that share this rank's host, and gathers values among them.
 //
-// These ranks have no communicator of their own. MPI can make it only in a blocking call (MPI_Comm_split),
-// and a rank that stops or dies meanwhile would keep all other ranks in that call, regardless of their
-// watchdog (docs/adr/0031).
+// The ranks of a host have no communicator of their own. MPI can make it only in a blocking call
+// (MPI_Comm_split). A rank that stops or dies during this call would keep all other ranks in it, regardless
+// of their watchdog (docs/adr/0031).
 #pragma once
 
 #include <cstddef>
@@ -17,17 +17,17 @@
 namespace nuice::mpi {
 
 /// Collective in the first call on comm, local afterwards. Returns, in ascending order, the ranks with which
-/// this rank can share memory, including itself: ranks with the same kernel, host name and shared-memory file
-/// system. Cost: an allgather of 8 bytes per rank; above 8,192 ranks a meeting (meeting.hpp), so that no rank
-/// needs memory for all ranks.
+/// this rank can share memory, including itself. These are the ranks with the same kernel, host name and
+/// shared-memory file system. Cost: an allgather of 8 bytes per rank. Above 8,192 ranks, a meeting
+/// (meeting.hpp) instead, so that no rank needs memory for all ranks.
 const std::vector<Rank>& ranks_of_this_host(const Communicator& comm);
 
 /// Collective. Returns for each rank the lowest rank with which it can share memory.
 std::vector<Rank> ranks_that_share_memory(const Communicator& comm);
 
 /// Collective over `ranks`, which are ascending and include this rank. Returns the bytes that each of them
-/// contributes, in their order. Throws Error as collective.hpp does. Cost: two messages from each rank to
-/// each other, which is cheap for the few ranks of a host.
+/// contributes, in the order of `ranks`. Throws Error like collective.hpp. Cost: two messages from each rank
+/// to each other rank, which is cheap for the few ranks of a host.
 std::vector<std::vector<std::byte>> gather_on_host(const Communicator& comm, std::span<const Rank> ranks,
                                                    std::span<const std::byte> mine);
 

@@ -54,7 +54,8 @@ std::vector<Run> runs_of(std::span<const Visitor> visitors) {
   return runs;
 }
 
-/// The answers to all visitors; kept until they are sent, or left to MPI if this rank stops waiting.
+/// The answers to all visitors. They are kept until they are sent. If this rank stops waiting, they are left
+/// to MPI.
 class Answers {
  public:
   Answers(const Communicator& comm, std::vector<Visitor> visitors)

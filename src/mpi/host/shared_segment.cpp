@@ -34,7 +34,7 @@ Name new_name() {
 
 }  // namespace
 
-/// Reserves the memory at once: if memory ran out at a later use, the system would end the program.
+/// Reserves the memory at once. If memory ran out at a later use, the system would end the program.
 void SharedSegment::map(const std::string& name, bool is_new) {
   const int file = shm_open(name.c_str(), is_new ? O_RDWR | O_CREAT | O_EXCL : O_RDWR, 0600);
   int error = file < 0 ? errno : 0;

@@ -25,8 +25,8 @@ void complete(Watch& watch, const std::vector<MPI_Request>& requests) {
     recorder().complete(requests, watch.begun_after(), watch.from(), watch.seconds());
 }
 
-/// Records a call that completes all its requests. After an error, only the requests that the call set to
-/// null are complete.
+/// Records a call that completes all its requests. After an error, only those requests are complete that the
+/// call has set to null.
 void complete_all(Watch& watch, int code, const std::vector<MPI_Request>& before, const MPI_Request* now) {
   if (code == MPI_SUCCESS) return complete(watch, before);
   std::vector<MPI_Request> done;
@@ -140,7 +140,7 @@ void start(Watch& watch, int code, int count, const MPI_Request* requests) {
     if (watch.records(code)) recorder().note_blocking(comm, MPI_PROC_NULL, 0, watch.seconds()); \
     return code;                                                                                \
   })
-/// Records both the send and the receive. Alone such a call is no exchange.
+/// Records both the send and the receive. Outside an exchange such a call is not recorded.
 #define SEND_AND_RECEIVE(Name)                                                                       \
   CALL(Name,                                                                                         \
        (const void* buffer, Count count, MPI_Datatype type, int to, int stag, void* rb, Count rc,    \
@@ -175,7 +175,7 @@ using Count = int;
 using Displacement = int;
 ALL_TO_ALLS(BLOCKING, )
 ALL_TO_ALLS(NONBLOCKING, )
-// Standard since MPI 4, and in Open MPI 5. Open MPI 4 names them MPIX_.
+// Functions of MPI 4, which Open MPI 5 has under the standard names. Open MPI 4 names them MPIX_.
 ALL_TO_ALLS(PERSISTENT, )
 ALL_TO_ALLS(PERSISTENT_X, )
 TRANSFERS()

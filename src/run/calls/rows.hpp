@@ -33,7 +33,7 @@ Row row_of(int count, To&& to, Bytes&& bytes) {
   return ascends ? row : in_order(row);
 }
 
-// The rows of the three kinds of calls. In place, the receive side describes what is sent.
+// The rows of the three kinds of calls. If a call is in place, its receive arguments describe what is sent.
 
 inline Row all_equal(MPI_Comm comm, bool in_place, std::int64_t send_count, MPI_Datatype send_type,
                      std::int64_t receive_count, MPI_Datatype receive_type) {
@@ -50,7 +50,7 @@ Row all_vector(MPI_Comm comm, bool in_place, const Count* send_counts, MPI_Datat
   return row_of(ranks_in(comm), [](int i) { return i; }, [&](int i) { return counts[i] * size; });
 }
 
-/// type(i): chooses between send and receive types; called only for counts that are not zero.
+/// type(i) chooses between the send and the receive types. It is called only for counts that are not zero.
 template <typename Count, typename Type>
 Row all_typed(MPI_Comm comm, const Count* counts, Type&& type) {
   return row_of(

@@ -113,7 +113,8 @@ struct AtExit {
 
 #define NUICE_EXPORT extern "C" __attribute__((visibility("default")))
 
-/// Its presence tells the library, if the program uses it, that windows are set already (flow/process.cpp).
+/// If the program uses libnuice, libnuice sees by the presence of this function that windows are set already
+/// (flow/process.cpp).
 NUICE_EXPORT void nuice_flow_is_preloaded() {}
 
 NUICE_EXPORT int connect(int descriptor, const sockaddr* address, socklen_t length) {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // LIB and REB, linear and recursive broadcast (001 s.3.6), and the table that lists them.
 //
-// Ranks form a chain. The root is first, then the group follows by ascending rank, cyclically from the root.
-// In a broadcast to all ranks, place p is therefore rank (root + p) mod n; the paper takes root 0 "without
-// loss of generality". n is the length of the chain, b the bytes of the message.
-// LIB: the root sends to one rank after another. n - 1 steps, (n - 1) (alpha + b beta).
-// REB (fig. 9): in step j = 1, 2, ... every rank that has the message sends it N / 2^j places on, where N is
-// n rounded up to a power of two. Places without a rank are left out. ceil(log2 n) steps, each alpha + b
-// beta. The paper's text has processor N/2 send to 3N/2 in the second step; its figure says 3N/4.
+// Ranks form a chain. The root comes first, then the ranks of the group follow by ascending number,
+// cyclically from the root. In a broadcast to all ranks, place p is therefore rank (root + p) mod n; the
+// paper takes root 0 "without loss of generality". n is the length of the chain, b the bytes of the message,
+// alpha the start-up time and beta the time per byte. LIB: the root sends to one rank after another. This
+// takes n - 1 steps and the time (n - 1) (alpha + b beta). REB (fig. 9): in step j = 1, 2, ... every rank
+// that has the message sends it N / 2^j places on, where N is n rounded up to a power of two. Places without
+// a rank are left out. This takes ceil(log2 n) steps, each alpha + b beta. In the second step, processor N/2
+// sends to 3N/2 according to the paper's text, but to 3N/4 according to its figure.
 #include <algorithm>
 #include <array>
 #include <bit>

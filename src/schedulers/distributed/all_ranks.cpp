@@ -30,7 +30,7 @@ std::span<const Letter> AllRanks::letters_to(Rank rank) const {
   return std::span(in_).subspan(begin_[at], begin_[at + 1] - begin_[at]);
 }
 
-/// Carries out the step of every rank, and counts the letters that each rank reads and writes.
+/// Carries out the step of every rank, and counts the control messages that each rank reads and writes.
 template <typename Step>
 void AllRanks::each_rank(Step&& step) {
   RoundCount count;

@@ -10,12 +10,12 @@
 
 namespace nuice::distributed {
 
-/// The number of letters in a round: the sum over all ranks, and the maximum for a rank.
+/// The number of control messages (letters) in a round: the sum over all ranks, and the maximum of any rank.
 struct RoundCount {
   std::uint64_t letters = 0;  ///< The sum over all ranks.
   std::uint32_t most_in = 0;
   std::uint32_t most_out = 0;
-  std::uint32_t most_both = 0;  ///< The sum of letters sent and received by a rank.
+  std::uint32_t most_both = 0;  ///< The maximum sum of sent and received letters of a rank.
 };
 
 class AllRanks final : public World {
@@ -30,9 +30,9 @@ class AllRanks final : public World {
   void close(std::uint32_t round) override;
 
   const std::vector<RoundCount>& counts() const { return counts_; }
-  /// The maximum number of letters that one rank has written.
+  /// The maximum number of control messages that one rank has written.
   std::uint64_t most_letters_of_a_rank() const;
-  /// The maximum number of bytes that one rank needed at once for letters and its Turn.
+  /// The maximum number of bytes that one rank needed at a time for control messages and its Turn.
   std::size_t most_letter_bytes_of_a_rank() const { return most_letter_bytes_; }
 
  private:
@@ -53,10 +53,10 @@ class AllRanks final : public World {
   std::size_t most_letter_bytes_ = 0;
 };
 
-/// Returns the example that a Turn needs: the distances of the busiest sender's partners.
+/// Returns the example for a Turn: the distances from the busiest sender to its partners.
 std::vector<Rank> example_of(const Rows& sends);
-/// Returns the limits that a Palette needs: for every k the largest of all ranks' k-th largest messages. O(m
-/// log d).
+/// Returns the limits for a Palette: for every k, the largest of all ranks' k-th largest messages. O(m log
+/// d).
 std::vector<Bytes> limits_of(const Rows& sends, const Rows& receives);
 
 }  // namespace nuice::distributed

@@ -2,7 +2,8 @@
 // Makes, in one process that knows the whole matrix, the schedule that ranks make together when each knows
 // its own messages only (side.hpp). The result equals the result of Planning::distributed byte for byte.
 //
-// Cost: O(m (D + rounds)) in the worst case, with about 10 letters per message; 60 bytes per message.
+// Cost: O(m (D + rounds)) in the worst case, with about 10 control messages per message; 60 bytes per
+// message.
 #include <algorithm>
 
 #include "nuice/core/bounds.hpp"

@@ -9,10 +9,10 @@
 
 namespace nuice::distributed {
 
-/// A colour is a phase while the plan is being made.
+/// The number of a phase while the plan is being made.
 using Colour = std::uint16_t;
 inline constexpr Colour no_colour = 0xFFFF;
-/// The maximum number of phases of a plan, and of partners of a rank.
+/// The maximum number of phases of a plan, and of partners of any rank.
 inline constexpr std::size_t most_colours = no_colour;
 
 /// A control message of 20 bytes about one message of the exchange between src and dst.
@@ -23,8 +23,7 @@ struct Letter {
   Rank dst;
   bool is_settled;           ///< True: the message has the colour offered[0] from now on. False: it has no
                              ///< colour yet.
-  std::uint8_t num_offered;  ///< The number of colours that src keeps free for the message until dst has
-                             ///< answered.
+  std::uint8_t num_offered;  ///< The number of colours that src keeps free for the message until dst answers.
   std::array<Colour, most_offered> offered;
 };
 static_assert(sizeof(Letter) == 20);

@@ -22,8 +22,9 @@ void require_room(std::size_t num_colours) {
 
 Palette::Palette(std::vector<Bytes> limits, const Palette* earlier)
     : limits_(std::move(limits)), step_(std::max<std::size_t>(1, limits_.size() / 128)) {
-  // A colour for the largest messages may cost as much as hundreds of other colours: 1 % of W is worth 20
-  // rounds. Two colours of average size are free.
+  // Decides when a colour is added for the largest messages. Such a colour may cost as many bytes as hundreds
+  // of other colours: 1 % of W may be added per 20 rounds that have passed. Two colours of average size may
+  // be added at once.
   constexpr double rounds_for_w = 2048;
   constexpr double free_colours = 2;
   const double whole = std::accumulate(limits_.begin(), limits_.end(), 0.0);
@@ -46,9 +47,9 @@ void Palette::keep(std::span<const std::uint8_t> used) {
 }
 
 bool Palette::needs_more(std::uint64_t unsettled) {
-  // If every rank has a colour to spare, this number of rounds settles more than a third of the uncoloured
-  // messages (D = 64). Without a spare colour two uncoloured messages must meet to be settled, which happens
-  // ever more rarely.
+  // The number of rounds after which progress is judged. If every rank has a colour to spare, this number of
+  // rounds settles more than a third of the uncoloured messages (D = 64). Without a spare colour, two
+  // uncoloured messages must meet to be settled, which happens ever more rarely.
   constexpr std::size_t patience = 16;
   constexpr std::size_t short_patience = 3;
   bytes_left_ += bytes_a_round_;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The colours that all ranks know, the size limit of each colour, and the rule for adding colours.
 //
-// The limit of colour k is the largest (k + 1)-th largest message of any rank. A schedule that keeps to these
-// limits has at most W bytes (whole_message_bytes(), bounds.hpp), which no schedule of whole messages can
-// beat. If all messages have the same size, all limits are that size, and W is D messages.
+// Colours (phases) have size limits. The limit of colour k is the largest of all ranks' (k + 1)-th largest
+// messages. A schedule that keeps to these limits has at most W bytes (whole_message_bytes(), bounds.hpp),
+// and no schedule of whole messages has fewer. If all messages have the same size, all limits are that size,
+// and W is D messages.
 //
 // All ranks see the same sums, so all ranks add the same colours in the same round.
 #pragma once
@@ -25,8 +26,8 @@ class SizeCounts {
   /// Returns the upper size limit of the largest class such that more than `share` (0 to 1) of all messages
   /// are in it or in larger classes.
   Bytes size_below(double share) const;
-  /// Returns the upper size limit of the largest class that has messages and whose limit is at most `most`. 0
-  /// if there is none.
+  /// Returns the upper size limit of the largest class that has messages and whose limit is at most `most`.
+  /// Returns 0 if there is no such class.
   Bytes size_within(Bytes most) const;
   std::span<std::int64_t> counts() { return counts_; }
 
@@ -40,43 +41,45 @@ class SizeCounts {
 
 class Palette {
  public:
-  /// limits: descending, one for each of the D messages of the busiest rank. earlier: the palette of the plan
-  /// that this plan follows with a new matrix. Its colours stay. Up to a twentieth of D more are added soon,
-  /// because for the few new messages a colour costs less than many rounds. Throws Error limit for too many
-  /// colours.
+  /// limits: descending, one for each of the D messages of the busiest rank. earlier: the palette of an
+  /// earlier plan, if this plan follows it with a new matrix. The earlier colours stay. Up to a twentieth of
+  /// D more colours are added soon, because there are few new messages, and a colour costs less than many
+  /// rounds. Throws Error `limit` if there are too many colours.
   explicit Palette(std::vector<Bytes> limits, const Palette* earlier = nullptr);
 
   std::size_t size() const { return limits_.size(); }
   /// Whether any message may have any colour.
   bool is_flat() const { return limits_.empty() || limits_.front() == limits_.back(); }
   /// Whether the largest message of any rank is far larger than the median limit, as in the matrices of real
-  /// programs. Measured on 24 matrices, generated and of real programs: the bytes of the phases differ by at
-  /// most 0.3 % between factors 8 and 64. With a factor of 512 log-uniform sizes need 5 to 7 % more bytes;
-  /// with a factor of 1 uniform sizes need 3 % more.
+  /// programs. The factor 64 was chosen by measuring 24 generated and real matrices: between factors 8 and 64
+  /// the bytes of the phases differ by at most 0.3 %. With a factor of 512 log-uniform sizes need 5 to 7 %
+  /// more bytes; with a factor of 1 uniform sizes need 3 % more.
   bool is_skewed() const { return !limits_.empty() && limits_.front() / 64 > limits_[limits_.size() / 2]; }
   bool allows(std::size_t colour, Bytes bytes) const { return bytes <= limits_[colour]; }
 
-  /// Removes the colours that no message of any rank has. used: by colour.
+  /// Removes the colours that no rank uses. used: for each colour, whether any message has it.
   void keep(std::span<const std::uint8_t> used);
 
-  /// Call it after a round that left `unsettled` messages of all ranks without a colour. Returns whether the
-  /// cause is too few colours.
+  /// Call it after a round that left `unsettled` messages (of all ranks) without a colour. Returns whether
+  /// the cause is a lack of colours.
   bool needs_more(std::uint64_t unsettled);
-  /// Adds one colour, or, if many messages have none, up to 1/128 of the initial colours. unsettled: the
-  /// sizes of the messages without a colour. The new limits are spread over these sizes, starting at the
-  /// median, and every second time at the largest size, because a large message may also push a smaller one
-  /// to a new colour. Each round adds bytes that new colours may use up. Until these suffice, new colours are
-  /// for smaller messages. If the palette is flat, `unsettled` is not used. Throws Error limit.
+  /// Adds one colour or, if many messages have none, up to 1/128 of the initial number of colours. unsettled:
+  /// the sizes of the messages without a colour. The limits of the new colours are spread over these sizes.
+  /// They start at the median size and, every second time, at the largest size, because a large message may
+  /// also push a smaller one to a new colour. Each round adds to the bytes that new colours may cost. Until
+  /// these suffice, new colours are for smaller messages. If the palette is flat, `unsettled` is not used.
+  /// Throws Error `limit` if there are too many colours.
   void add(const SizeCounts& unsettled);
 
  private:
   std::vector<Bytes> limits_;
-  std::size_t soon_ = 0;                // while there are fewer colours, new ones are added soon
+  std::size_t soon_ = 0;                // if there are fewer colours than this, new ones are added soon
   std::size_t step_;                    // the maximum number of colours added at once
   double bytes_a_round_ = 0;            // the bytes that a round allows new colours to add
   double bytes_left_ = 0;               // the bytes that new colours may still add
   std::size_t num_added_ = 0;           // the number of calls of add()
-  std::vector<std::uint64_t> history_;  // by round: the uncoloured messages, since colours were last added
+  std::vector<std::uint64_t> history_;  // for each round since colours were last added: the uncoloured
+                                        // messages
 };
 
 }  // namespace nuice::distributed

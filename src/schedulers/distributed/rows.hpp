@@ -11,7 +11,7 @@
 
 namespace nuice::distributed {
 
-/// One side of all ranks: what each rank sends, or what each rank receives.
+/// One direction for all ranks: what each rank sends, or what each rank receives.
 struct Rows {
   std::vector<std::uint64_t> begin;  // num_ranks + 1
   std::vector<Rank> partners;        // ascending in each row
@@ -31,7 +31,7 @@ struct Rows {
   }
 };
 
-/// Returns by receiver what `rows` has by sender. O(messages).
+/// `rows` lists messages by sender; returns the same messages by receiver. O(messages).
 Rows transposed(const Rows& rows);
 
 }  // namespace nuice::distributed

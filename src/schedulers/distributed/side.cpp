@@ -10,7 +10,7 @@ constexpr std::uint32_t fresh = 1U << 31;  // marks a colour given in this turn
 
 // Two uncoloured messages that move around the same cycle in the same direction never meet. Therefore each of
 // them stays where it is with probability 1/8. The first rounds do not need this, because nearly all
-// uncoloured messages get their colours anyway.
+// uncoloured messages get their colours in any case.
 constexpr std::uint32_t rounds_without_waiting = 12;
 constexpr std::uint64_t one_in_waits = 8;
 
@@ -57,16 +57,16 @@ void Turn::unmark(const Side& side) {
     if (colour != no_colour) at_[colour] = 0;
 }
 
-/// Orders the uncoloured messages by size, the largest first, since they have the fewest colours to choose
-/// from. Messages of equal size are in random order.
+/// Orders the uncoloured messages by size. The largest come first, because they have the fewest colours to
+/// choose from. Messages of equal size are in random order.
 void Turn::order_holes(const Side& side, Random& random) {
   random.shuffle(std::span(holes_));
   std::ranges::stable_sort(holes_, std::ranges::greater{},
                            [&](const Hole& hole) { return side.bytes[hole.edge]; });
 }
 
-/// Collects at least `wanted` colours that no message of this rank has, if there are that many. Without
-/// `random`: the lowest colours, ascending.
+/// Collects at least `wanted` colours that no message of this rank has, or all such colours if there are
+/// fewer. Without `random`, takes the lowest colours, ascending.
 void Turn::collect_free(const Side& side, std::size_t wanted, Random* random) {
   free_.clear();
   const std::size_t size = palette_.size();
@@ -89,7 +89,7 @@ void Turn::collect_free(const Side& side, std::size_t wanted, Random* random) {
   if (random != nullptr) random->shuffle(std::span(free_));
 }
 
-/// Returns a free colour that allows messages of this size; no_colour if there is none.
+/// Returns a free colour that allows messages of this size; no_colour if there is no such colour.
 Colour Turn::take_free(Bytes bytes) {
   for (std::size_t i = free_.size(); i-- > 0;) {
     if (!palette_.allows(free_[i], bytes)) continue;
@@ -101,15 +101,15 @@ Colour Turn::take_free(Bytes bytes) {
   return no_colour;
 }
 
-/// Returns a free colour, or a colour taken from a smaller message; no_colour if there is none.
+/// Returns a free colour, or takes a colour from a smaller message; no_colour if neither is possible.
 Colour Turn::take_colour(const Side& side, Bytes bytes) {
   const Colour colour = take_free(bytes);
   return colour != no_colour ? colour : evict(side, bytes);
 }
 
-/// Takes the colour of a smaller message and offers that message another colour. It chooses the smallest
-/// message whose colour allows this size. If no colour is free for that message either, it takes a colour
-/// from a still smaller message. Returns no_colour if there is no such message.
+/// Takes the colour of a smaller message, and offers another colour to the smaller message. It chooses the
+/// smallest message whose colour allows this size. If no colour is free for the smaller message either, it
+/// takes a colour from a still smaller message. Returns no_colour if there is no such message.
 Colour Turn::evict(const Side& side, Bytes bytes) {
   Edge smallest = 0;
   Bytes least = bytes;
@@ -154,15 +154,16 @@ void Turn::keep_for(const Side& side, Edge edge, Colour colour) {
   offers_.push_back(offer);
 }
 
-/// Takes an offered colour from another message, but only if that message can be offered another colour that
-/// is free here.
+/// Takes an offered colour from another message, but only if a colour that is free here can be offered to the
+/// other message.
 bool Turn::steal(const Side& side, const Hole& hole, std::vector<Letter>& out) {
   for (std::size_t i = 0; i < hole.letter->num_offered; ++i) {
     const Colour colour = hole.letter->offered[i];
     if (at_[colour] == 0 || (at_[colour] & fresh) != 0) continue;
     const Edge loser = at_[colour] - 1;
-    // With skewed sizes only few colours allow large messages, so chains of evictions are worth their control
-    // messages. With similar sizes such a chain costs more control messages than it saves rounds.
+    // With skewed sizes only few colours allow large messages, so a chain of evictions is worth its control
+    // messages. With similar sizes the control messages of such a chain cost more than the rounds that it
+    // saves.
     const Bytes bytes = side.bytes[loser];
     const Colour other = palette_.is_skewed() ? take_colour(side, bytes) : take_free(bytes);
     if (other == no_colour) continue;
@@ -174,7 +175,8 @@ bool Turn::steal(const Side& side, const Hole& hole, std::vector<Letter>& out) {
   return false;
 }
 
-/// Also distributes the colours that are left after every uncoloured message has got one.
+/// Sends the offers. When every uncoloured message has been offered a colour, also offers the colours that
+/// are left.
 void Turn::send_offers(const Side& side, std::vector<Letter>& out) {
   for (std::size_t more = 1; more < Letter::most_offered && !free_.empty(); ++more)
     for (Offer& offer : offers_) {
@@ -189,8 +191,8 @@ void Turn::send_offers(const Side& side, std::vector<Letter>& out) {
   }
 }
 
-/// Offers messages that go as far as a message of the example the same colour as that message gets. For
-/// stencils this settles all messages.
+/// If a message has the same distance to its destination as a message of the example, offers it the colour
+/// that the example's message gets. For stencils this settles all messages.
 void Turn::keep_as_example(const Side& side, std::vector<Edge>& holes) {
   if (!palette_.is_flat() || example_.size() > palette_.size()) return;
   std::erase_if(holes, [&](Edge edge) {
@@ -204,7 +206,7 @@ void Turn::keep_as_example(const Side& side, std::vector<Edge>& holes) {
   });
 }
 
-/// Gives the free colours in order: to the largest messages first, and among equal sizes by distance, as in
+/// Gives the free colours in order: to the largest messages first, and by distance among equal sizes, as in
 /// LP.
 void Turn::keep_in_order(const Side& side, const std::vector<Edge>& holes) {
   std::size_t next = 0;

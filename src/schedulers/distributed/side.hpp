@@ -2,25 +2,26 @@
 // One rank's part of distributed edge colouring.
 //
 // Senders and receivers are the two sides of a bipartite graph. Messages are its edges, phases its colours; a
-// rank is a vertex on either side. The two sides act alternately. When it is a rank's turn, it holds all its
-// messages that have no colour ("holes"). For each of them the partner has sent a letter with colours that
-// the partner keeps free for it. The rank does one of three things with each message:
-// * It takes one of these colours if the colour is free here too, and tells the partner: the message is
+// rank is a vertex on either side. The two sides act alternately. When a rank acts, it holds all its messages
+// that have no colour ("holes"). For each of them the partner has sent a control message (letter) with
+// colours that the partner keeps free for the message. The rank does one of three things with each hole:
+// * It takes one of these colours, if the colour is free here too, and tells the partner. The message is then
 //   settled.
-// * It takes a colour away from another of its messages, a step along an alternating path (D. Koenig, Math.
-//   Annalen 77, 1916).
-// * It offers colours that are free here to the partner, whose turn is next.
+// * It takes a colour away from another of its messages. This is a step along an alternating path (D. Koenig,
+//   Math. Annalen 77, 1916).
+// * It offers colours that are free here to the partner, which acts next.
 //
 // No colour is offered to two ranks, so a rank's decision is never refused, and no locks are needed. Each
 // message without a colour moves from rank to rank, and all of them move at the same time.
 //
 // Literature: the first rounds are similar to the methods of Panconesi and Srinivasan (SIAM J. Computing 26,
 // 1997), of Grable and Panconesi (1997) and of Dubhashi, Grable and Panconesi (Theor. Computer Science 203,
-// 1998), which draw colours at random and keep colours without conflict. The moves along paths settle the
-// remaining messages, with hardly more than D colours. The ancestor is DRS_N (004 s.4), in which a rank that
-// is refused turns to another message instead of waiting.
+// 1998). These draw colours at random and keep colours that have no conflict. The moves along paths settle
+// the remaining messages, with hardly more than D colours. The ancestor is DRS_N (004 s.4), in which a rank
+// that is refused turns to another message instead of waiting.
 //
-// Cost of a turn: O(degree + colours) time for a rank that has messages without a colour, otherwise none.
+// Cost of a turn: O(degree + colours) time for a rank that has messages without a colour, no time for other
+// ranks.
 #pragma once
 
 #include <array>
@@ -35,28 +36,29 @@
 
 namespace nuice::distributed {
 
-/// One rank as a sender or as a receiver. The memory belongs to the world.
+/// One rank as a sender or as a receiver. The caller owns the memory.
 struct Side {
   Rank self;
   std::span<const Rank> partners;  ///< The partner of each message, ascending. Messages to one partner are in
-                                   ///< the order on which both ranks agree.
+                                   ///< an order that both ranks know.
   std::span<const Bytes> bytes;    ///< The size of each message.
-  std::span<Colour> colours;       ///< The colour of each message; no_colour while it has none.
+  std::span<Colour> colours;       ///< The colour of each message; no_colour before it has one.
 };
 
 /// Returns the distances (partner - self) mod num_ranks, ascending.
 std::vector<Rank> distances_of(Rank self, std::span<const Rank> partners, Rank num_ranks);
 
-/// The memory of a turn. All ranks of one process may share it, because nothing is kept in it between turns.
+/// The working memory of a turn. All ranks of one process may share a Turn, because it keeps nothing between
+/// turns.
 class Turn {
  public:
-  /// example: distances_of() the first sender that has the maximum number of messages.
+  /// example: distances_of() for the first sender that has the maximum number of messages.
   Turn(const Palette& palette, std::uint64_t seed, Rank num_ranks, std::vector<Rank> example)
       : palette_(palette), seed_(seed), num_ranks_(num_ranks), example_(std::move(example)) {}
 
-  /// The first turn of a sender: offers colours for all its messages that have none.
+  /// Makes a sender's first turn: offers colours for all its messages that have no colour.
   void open(const Side& side, std::vector<Letter>& out);
-  /// A later turn. round: the number of rounds before, of both sides.
+  /// Makes a later turn. round: the number of earlier rounds of both sides.
   void take(const Side& side, std::span<const Letter> in, std::uint32_t round, std::vector<Letter>& out);
   /// Stores the colours of the last letters.
   static void close(const Side& side, std::span<const Letter> in);
@@ -67,7 +69,8 @@ class Turn {
 
  private:
   using Edge = std::uint32_t;  // index of a message in its side
-  struct Hole {                // a message without a colour, and the letter with the colours that it may have
+  struct Hole {                // a message without a colour, and the control message with the colours that it
+                               // may have
     Edge edge;
     const Letter* letter;
   };
@@ -99,7 +102,8 @@ class Turn {
   std::vector<Rank> example_;
   SizeCounts unsettled_sizes_;
 
-  std::vector<std::uint32_t> at_;  // by colour: 0, or 1 + the edge that has it, perhaps with the bit `fresh`
+  std::vector<std::uint32_t> at_;  // for each colour: 0, or 1 + the edge that has it, perhaps with the bit
+                                   // `fresh`
   std::vector<Hole> holes_;
   std::vector<Colour> free_;
   std::vector<Offer> offers_;

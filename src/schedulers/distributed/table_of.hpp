@@ -10,8 +10,8 @@
 
 namespace nuice::distributed {
 
-/// Returns the phase that each colour becomes: phases are in the order of colours, without unused ones. used:
-/// by colour, over all ranks.
+/// Returns the phase that each colour becomes. Phases are in the order of colours; unused colours get no
+/// phase. used: for each colour, whether any rank uses it.
 std::vector<PhaseId> phases_of(std::span<const std::uint8_t> used);
 
 /// A whole message that a rank sends or receives.
@@ -21,8 +21,8 @@ struct Placed {
   Bytes bytes;
 };
 
-/// Returns entries as slice() does. The sends and receives of a phase keep the order of the arguments, and
-/// the first send shares an entry with the first receive. O(n log n).
+/// Returns entries like those of slice(). The sends and receives of a phase keep the order of the arguments,
+/// and the first send shares an entry with the first receive. O(n log n).
 std::vector<PhaseEntry> entries_of(std::vector<Placed> sends, std::vector<Placed> receives);
 
 /// Requires that all messages have colours. O(degree log degree).

@@ -50,7 +50,7 @@ class Balancer {
     return moved;
   }
 
-  /// Chooses the cheapest path, or the current path if it is as cheap.
+  /// Chooses the cheapest path. Keeps the current path if it is as cheap.
   void choose(MessageId id) {
     check_interrupt();
     const std::int64_t paths = topology_.num_paths(matrix_.src(id), matrix_.dst(id));
@@ -58,7 +58,7 @@ class Balancer {
     std::int64_t best = path_[id];
     double least = best == no_path ? std::numeric_limits<double>::infinity() : cost(id, best);
     for (std::int64_t i = 0; i < tried; ++i) {
-      // If not all paths are tried, the tried paths differ from message to message.
+      // If only some paths are tried, different messages try different paths.
       const std::int64_t path = (i * (paths / tried) + std::int64_t{id} % (paths / tried)) % paths;
       const double here = cost(id, path);
       if (here >= least) continue;
@@ -89,7 +89,7 @@ class Balancer {
     topology_.append_way(matrix_.src(id), matrix_.dst(id), path, route_);
   }
 
-  /// Returns the load of the message on the link, as a multiple of the busiest port's bytes.
+  /// Returns the message's bytes relative to the busiest port's bytes, divided by the link's capacity.
   double share(MessageId id, LinkId link) const {
     return static_cast<double>(matrix_.bytes(id)) / (unit_ * topology_.link(link).capacity);
   }

@@ -11,7 +11,8 @@
 
 namespace nuice::sched {
 
-/// Row `src` holds the ids of its messages that are not yet scheduled, in the first left(src) places.
+/// Rows of messages. The first left(src) places of row `src` hold the ids of its messages that are not yet
+/// scheduled.
 class CompressedRows {
  public:
   CompressedRows(const CommMatrix& matrix, Random& random) : ids_(matrix.num_messages()) {

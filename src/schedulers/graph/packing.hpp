@@ -2,9 +2,10 @@
 // Phases as bins for messages. A message in a phase takes a slot of each of its needs: its sender's port, its
 // receiver's port and the links of its route (graph/routes.hpp).
 //
-// One bit per need and phase says whether the need is full in that phase. The phases that can take a message
-// are therefore found by combining a few words with "or". The message in each slot is stored, so that the
-// messages that block another one can be removed. Memory: 4 bytes per slot of a port or link, per phase.
+// One bit per need (port or link) and phase says whether the need is full in that phase. So the phases that
+// can take a message are found by combining a few words with "or". The message in each slot is stored, so
+// that the messages that block another message can be removed. Memory: 4 bytes per slot of a port or link,
+// per phase.
 #pragma once
 
 #include <span>
@@ -26,7 +27,8 @@ class Packing {
   std::span<const Need> needs(MessageId id) const {
     return {needs_.data() + begin_[id], begin_[id + 1] - begin_[id]};
   }
-  /// Returns the minimum number of phases for the messages with this need: messages per slot.
+  /// Returns the minimum number of phases for the messages with this need: the number of messages divided by
+  /// the slots.
   double load(Need need) const {
     return static_cast<double>(load_[need]) / static_cast<double>(num_slots(need));
   }
@@ -39,8 +41,8 @@ class Packing {
   /// Removes all messages and phases.
   void clear();
   void add_phase();
-  /// Removes the phase with the fewest messages and returns its messages. The last phase takes its number.
-  /// Requires at least one phase.
+  /// Removes the phase with the fewest messages, and returns its messages. The last phase takes over its
+  /// number. Requires at least one phase.
   std::vector<MessageId> dissolve_smallest_phase();
 
   /// Returns one bit per phase that can take the message. Valid until the next call.
@@ -52,14 +54,14 @@ class Packing {
   bool is_full(Need need, PhaseId phase) const {
     return (full_[need * num_words_ + phase / 64] >> (phase % 64) & 1U) != 0;
   }
-  /// Calls body(MessageId) for every slot of a need in a phase: with its message, or with `no_message` for a free
-  /// slot.
+  /// Calls body(MessageId) for every slot of a need in a phase, with the message in the slot, or with
+  /// `no_message` if the slot is free.
   template <typename Body>
   void for_occupants(Need need, PhaseId phase, Body body) const {
     for (std::size_t slot = first_slot_[need]; slot < first_slot_[need + 1]; ++slot)
       body(occupant(slot, phase));
   }
-  /// The sum of the numbers of needs over all messages.
+  /// The sum over all messages of the number of their needs.
   std::size_t num_needs_of_all() const { return needs_.size(); }
 
  private:

@@ -55,8 +55,8 @@ Peeling::Peeling(const CommMatrix& matrix, Bytes unit_bytes)
   add_edges(sender_of, receiver_of);
 }
 
-/// Adds the messages, which are ordered by sender already. A sender's fillers follow; they go to receivers
-/// that lack weight. Each filler completes a sender or a receiver.
+/// Adds the messages, which are already ordered by sender. After a sender's messages come its fillers, which
+/// go to receivers that lack weight. Each filler completes a sender or a receiver.
 void Peeling::add_edges(std::span<const Vertex> sender_of, std::span<const Vertex> receiver_of) {
   const Vertex num_vertices = std::max(sender_of.back(), receiver_of.back()) + 1;
   std::vector<Bytes> lacking(num_vertices, left_);
@@ -104,7 +104,7 @@ bool Peeling::match(Bytes least) {
   return true;
 }
 
-/// Moves edges that are large enough for the new `least` to the large ones, and drops empty edges.
+/// Moves the edges that are large enough for the new `least` to the large edges, and drops empty edges.
 void Peeling::widen(Row& row) {
   for (Place place = row.large_end; place < row.end;) {
     if (edges_[place].units == 0) {
@@ -147,7 +147,8 @@ bool Peeling::find_edge_for(Vertex root) {
   return false;
 }
 
-/// Lets every sender on the path from `root` to `receiver` take the edge by which the path leaves it.
+/// Walks along the path from `root` to `receiver`. Every sender on it takes the edge by which the path leaves
+/// the sender.
 void Peeling::turn_path(Vertex root, Vertex receiver) {
   for (;;) {
     const auto [search, sender, place] = reached_[receiver];
@@ -191,13 +192,13 @@ void Peeling::take(Schedule& schedule) {
 Schedule peel_large_first(const CommMatrix& matrix, Bytes unit_bytes) {
   Peeling peeling(matrix, unit_bytes);
   Schedule schedule(matrix.num_ranks());
-  // Reserved memory that is not used costs only addresses, but growing would copy everything.
+  // Reserves enough memory, because unused memory costs only addresses, but growing would copy everything.
   schedule.reserve(3 * std::size_t{matrix.num_messages()});
   for (Bytes least = peeling.left(); peeling.left() > 0;) {
     if (peeling.match(least)) {
       peeling.take(schedule);
     } else {
-      least -= (least + 3) / 4;  // `least` stays at least 1, for which there always is a matching
+      least -= (least + 3) / 4;  // `least` stays at least 1; for 1 there always is a matching
     }
   }
   return schedule;

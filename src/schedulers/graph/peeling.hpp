@@ -4,18 +4,18 @@
 //
 // Senders and receivers are vertices. Messages are edges; their weight is their size in units, rounded up.
 // Ranks that together send (or receive) little share a vertex. Fillers are added until every vertex has the
-// same weight, the largest of all ranks; there are fewer than two fillers per vertex. Then there is a perfect
-// matching, and the graph without it again has equal weights:
+// weight of the busiest rank; there are fewer than two fillers per vertex. Then there is a perfect matching,
+// and the graph without it again has equal weights:
 //
 //   Peeling peeling(matrix, unit_bytes);
 //   while (peeling.left() > 0) {
 //     if (peeling.match(least)) peeling.take(schedule); else lower(least);  // 1 always matches
 //   }
 //
-// In every phase some rank without fillers sends or receives, so the phase waits for its piece. With units of
-// one byte all phases together wait for max_port_bytes, the minimum.
-// The matching is kept from phase to phase. Only edges that have less than `least` left after a phase are
-// replaced, by shortest alternating paths. Memory: 16 bytes per edge, about 100 per rank.
+// In every phase some rank without fillers sends or receives, so the phase waits for this rank's piece. With
+// units of one byte all phases together wait for max_port_bytes, the minimum. The matching is kept from phase
+// to phase. Only edges that have less than `least` left after a phase are replaced, by shortest alternating
+// paths. Memory: 16 bytes per edge, about 100 per rank.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ namespace nuice::sched {
 
 class Peeling {
  public:
-  /// The limit from places of edges, which are 32 bits wide.
+  /// The maximum number of messages, because places of edges are 32 bits wide.
   static constexpr std::uint64_t most_messages = std::uint64_t{1} << 31;
 
   Peeling(const CommMatrix& matrix, Bytes unit_bytes);
@@ -38,11 +38,11 @@ class Peeling {
   Bytes left() const { return left_; }
 
   /// Returns whether there is a perfect matching of edges that each have at least `least` > 0 units left.
-  /// `least` must not grow from call to call.
+  /// `least` must not grow from one call to the next.
   bool match(Bytes least);
 
-  /// Adds a phase with the matching just found. It takes from every edge as many units as the smallest edge
-  /// has left.
+  /// Adds a phase with the matching just found. It takes from every edge of the matching as many units as its
+  /// smallest edge has left.
   void take(Schedule& schedule);
 
  private:
@@ -100,7 +100,7 @@ class Peeling {
   std::uint32_t search_ = 0;
 };
 
-/// Decomposes the whole matrix, with phases of large pieces first: `least` is lowered by a quarter whenever
+/// Decomposes the whole matrix. Phases of large pieces come first: `least` is lowered by a quarter whenever
 /// there is no matching.
 Schedule peel_large_first(const CommMatrix& matrix, Bytes unit_bytes);
 

@@ -9,7 +9,8 @@ namespace nuice::sched {
 namespace {
 
 /// Merges consecutive ranks while the sum of their degrees is at most `limit`. Two neighbouring vertices
-/// together have more than `limit` edges, so m messages have at most 2 m / limit + 1 vertices.
+/// together have more than `limit` edges. So if there are m messages, there are at most 2 m / limit + 1
+/// vertices.
 template <typename DegreeOf>
 std::vector<Vertex> merge_ranks(Rank num_ranks, std::size_t limit, DegreeOf degree_of) {
   std::vector<Vertex> vertex_of;
@@ -51,7 +52,8 @@ void RegularGraph::build(Rank num_nodes, std::size_t num_messages, EndsOf&& ends
   at_receiver_.assign(num_vertices_, none);
   at_sender_.assign(num_vertices_, none);
 
-  // Messages are ordered by sender already. A sender's fillers follow; they go to receivers that lack edges.
+  // Messages are already ordered by sender. After a sender's messages come its fillers, which go to receivers
+  // that lack edges.
   std::vector<MessageId> lacking(num_vertices_, degree);
   for (std::size_t i = 0; i < num_messages; ++i) --lacking[receiver_of[index(ends_of(i).dst)]];
   Vertex receiver = 0;
@@ -83,7 +85,8 @@ RegularGraph::RegularGraph(Rank num_nodes, std::span<const Ends> messages, Messa
   build(num_nodes, messages.size(), [&](std::size_t i) { return messages[i]; }, degree);
 }
 
-/// Pairs each receiver's edges in the order in which they come. All get a partner, since the degree is even.
+/// Pairs each receiver's edges in the order in which they come. Every edge gets a partner, because the degree
+/// is even.
 void RegularGraph::pair_at_receivers(std::span<const Edge> graph) {
   for (Place place = 0; place < graph.size(); ++place) {
     Place& waiting = at_receiver_[graph[place].receiver];
@@ -98,8 +101,8 @@ void RegularGraph::pair_at_receivers(std::span<const Edge> graph) {
 }
 
 /// Splits the graph into halves by an Euler split (Gabow, Int. J. Computer and Information Sciences 5, 1976).
-/// Pairs of edges at receivers, and pairs of places 2k and 2k + 1 at senders, link all edges to cycles. Along
-/// a cycle edges go alternately into the two halves.
+/// Edges are paired at receivers, and the edges at places 2k and 2k + 1 are paired at senders. These pairs
+/// link all edges to cycles. The edges of a cycle go alternately into the two halves.
 void RegularGraph::halve(std::span<Edge> graph) {
   check_interrupt();
   constexpr std::uint8_t undecided = 2;
@@ -136,8 +139,8 @@ RegularGraph::Place RegularGraph::walk_to_free_receiver(std::span<const Edge> gr
 
 /// Finds a perfect matching by random walks (Goel, Kapralov, Khanna, SIAM J. Computing 42, 2013). In a
 /// regular graph a walk from an unmatched sender reaches one of the k unmatched receivers after O(n / k)
-/// steps on average, so all n walks together take O(n log n). A sender keeps the edge it tried last: its edge
-/// on the walk without loops.
+/// steps on average, so all n walks together take O(n log n). Of the edges on which the walk left a sender,
+/// the sender keeps the last one, so loops of the walk are left out.
 void RegularGraph::find_matching(std::span<const Edge> graph, MessageId degree) {
   check_interrupt();
   for (Vertex from = 0; from < num_vertices_; ++from) {

@@ -28,7 +28,7 @@ struct Edge {
   MessageId message;  // or filler
 };
 
-/// A message between two nodes, which may be hosts. Two nodes may have several messages.
+/// A message between two nodes, which may be hosts. There may be several messages between two nodes.
 struct Ends {
   Rank src;
   Rank dst;
@@ -42,7 +42,7 @@ class RegularGraph {
  public:
   /// Merges ranks with few messages into one vertex while the sum of their degrees is at most `degree`, so
   /// that there are not many more edges than messages. Filler edges then give every vertex `degree` edges.
-  /// Requires degree >= the matrix's maximum degree, degree > 0. A proper edge colouring of this graph is
+  /// Requires degree > 0, and at least the matrix's maximum degree. A proper edge colouring of this graph is
   /// also a colouring of the messages, because messages that share a rank share a vertex.
   RegularGraph(const CommMatrix& matrix, MessageId degree);
   /// Makes the graph of `messages`, which are by ascending src.
@@ -54,7 +54,7 @@ class RegularGraph {
   /// Requires an even degree.
   void halve(std::span<Edge> graph);
   void split_matching(std::span<Edge> graph, MessageId degree);
-  /// Joins matchings and the graph that follows them to one graph, whose degree is larger by num_matchings.
+  /// Joins matchings, and the graph that follows them, to one graph. Its degree is larger by num_matchings.
   void merge_matchings(std::span<Edge> matchings_and_graph, MessageId num_matchings, MessageId degree);
 
  private:
@@ -70,11 +70,13 @@ class RegularGraph {
   Vertex num_vertices_ = 0;
   std::vector<Edge> edges_;
   std::vector<Edge> scratch_;
-  std::vector<Place> partner_;            // by place: the edge with which it is paired at its receiver
-  std::vector<std::uint8_t> goes_first_;  // by place / 2: which edge of the pair goes into the first half
+  std::vector<Place> partner_;            // for each place: the edge with which it is paired at its receiver
+  std::vector<std::uint8_t> goes_first_;  // for each place / 2: which edge of the pair goes into the first
+                                          // half
   std::vector<Place> at_receiver_;        // by receiver: the unpaired edge, or the matched edge
-  std::vector<Place> at_sender_;          // by sender: the edge tried last, which at the end is matched
-  Random random_{1};                      // any seed: it changes the colouring, not the number of colours
+  std::vector<Place> at_sender_;          // for each sender: the edge that it tried last; in the end its
+                                          // matched edge
+  Random random_{1};                      // any seed: it changes the colouring, but not the number of colours
 };
 
 /// Returns the colour of each message. There are as many colours as the busiest node has messages. messages:

@@ -2,8 +2,9 @@
 // The relevant links that each message crosses, and which messages use them in a phase. For schedulers
 // without link contention (rs_nl, rs_nlh, link_coloring, link_list, path_coloring).
 //
-// A link that is crossed by at most as many messages as it has slots never causes contention and is left out.
-// The other links are numbered from 0. Memory: 4 bytes per link of a route, 4 bytes per link of the network.
+// A link that is crossed by at most as many messages as it has slots never causes contention, and is left
+// out. The other links are numbered from 0. Memory: 4 bytes per link of a route, 4 bytes per link of the
+// network.
 #pragma once
 
 #include <algorithm>

@@ -53,7 +53,7 @@ void SizedPorts::remove(Place place, Port sender, Port receiver) {
   remove(receiver, place);
 }
 
-/// Counts the messages before `place`. It is usually among the first, so the first block is counted without a
+/// Counts the messages before `place`. Usually there are only a few, so the first block is counted without a
 /// branch per message.
 std::size_t SizedPorts::count_before(std::span<const AtPort> all, Place place) {
   constexpr std::size_t block = 16;

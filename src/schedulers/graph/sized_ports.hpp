@@ -14,7 +14,7 @@
 namespace nuice::sched {
 
 using Port = std::uint32_t;   // 0 .. num_ranks - 1 send, the others receive
-using Place = std::uint32_t;  // of a message in the order of sizes: 0 is the largest one's
+using Place = std::uint32_t;  // a message's position in the order of sizes; the largest has 0
 
 class SizedPorts {
  public:
@@ -54,14 +54,14 @@ class SizedPorts {
     const auto all = left(port);
     return all.empty() || all.front().place >= place ? 0 : count_before(all, place);
   }
-  /// Returns the first message from `place` on that is left; num_messages() if none is left.
+  /// Returns the first message at or after `place` that is left; num_messages() if none is left.
   Place next_left(Place place) const {
     std::size_t at = place / word_bits;
     std::uint64_t word = is_left_[at] & (all_bits << place % word_bits);
     while (word == 0) word = is_left_[++at];
     return static_cast<Place>(at * word_bits + static_cast<std::size_t>(std::countr_zero(word)));
   }
-  /// Callers pass both ends, because a lookup would access distant memory.
+  /// Callers pass the message's sender and receiver, because looking them up would access distant memory.
   void remove(Place place, Port sender, Port receiver);
 
  private:
@@ -77,7 +77,8 @@ class SizedPorts {
   std::vector<Ends> ends_;               // by place
   std::vector<Place> same_size_end_;     // by place
   std::vector<std::uint64_t> is_left_;   // one bit per place, and a last bit that stays set
-  std::vector<AtPort> at_port_;          // by port: the messages that are left, between free space
+  std::vector<AtPort> at_port_;          // for each port: the messages that are left, with free space between
+                                         // ports
   std::vector<std::size_t> begin_;       // by port: its first message in at_port_
   std::vector<std::uint32_t> num_left_;  // by port
 };

@@ -4,15 +4,14 @@
 // bs share this file.
 //
 // Reason: PEX exchanges inside clusters of ranks in its first steps. In all other steps all ranks send across
-// the root of a fat tree at the same time. Shifting all ranks by one moves one rank of every cluster into the
-// place of its neighbour cluster. So some exchanges across the root happen in the first steps, and some local
-// exchanges in later ones. For 8 ranks in two clusters of four this is the best possible: 2 of the 4
-// exchanges cross in every step except one, in which all 4 do (PEX: 0 0 0 4 4 4 4). The text of s.3.4 gives
-// virtual = physical - 1, but fig. 4 computes virtual = physical + 1; NUICE follows the figure.
+// the root of a fat tree at the same time. BEX shifts all ranks by one, so one rank of every cluster takes a
+// place in the neighbour cluster. So some exchanges across the root happen in the first steps, and some local
+// exchanges in later ones. For 8 ranks in two clusters of four this is the best possible: of the 4 exchanges
+// of a step, 2 cross the root in every step except one, in which all 4 do (PEX: 0 0 0 4 4 4 4). The text of
+// s.3.4 gives virtual = physical - 1, but fig. 4 computes virtual = physical + 1; NUICE follows the figure.
 //
-// If n is not a power of two, the pairs are the pairs of the round-robin tournament (pairing.hpp) among
-// virtual numbers. They are as good as in pex, but the argument about clusters does not apply. Cost:
-// O(messages + n).
+// If n is not a power of two, virtual numbers are paired as in a round-robin tournament (pairing.hpp). The
+// pairs are as good as in pex, but the argument about clusters does not apply. Cost: O(messages + n).
 #include "schedulers/graph/pairing.hpp"
 #include "schedulers/regular/orders.hpp"
 #include "schedulers/rows.hpp"

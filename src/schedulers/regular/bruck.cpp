@@ -3,24 +3,25 @@
 // It is related to the crystal router (Fox et al., Solving Problems on Concurrent Processors, 1988), which
 // uses the bits of a hypercube.
 //
-// A message must travel the distance (dst - src) mod n. Written with radix r it has ceil(log_r n) digits. In
-// phase (k, j) every rank sends all messages whose digit k is j to the rank j r^k ahead, as one transfer.
-// These include messages that it holds for other ranks. So there are at most (r - 1) ceil(log_r n) phases for
-// any number of ranks and any matrix. Each phase is a shift, and a message takes one hop for each digit that
-// is not 0. r = 2 has the fewest start-ups and the most bytes; with r = n every message goes directly.
+// A message must travel the distance (dst - src) mod n. Written with radix r the distance has ceil(log_r n)
+// digits. In phase (k, j) every rank sends all messages whose digit k is j, as one transfer, to the rank j
+// r^k ahead. These include messages that it holds for other ranks. So there are at most (r - 1) ceil(log_r n)
+// phases for any number of ranks and any matrix. Each phase is a shift, and a message takes one hop for each
+// digit that is not 0. r = 2 has the fewest start-ups and the most bytes; with r = n every message goes
+// directly.
 //
-// The paper chooses r by weighing start-ups against bytes, for equal messages between all ranks. NUICE
-// chooses it for the given matrix: of 2 and the radices n^(1/1), n^(1/2), n^(1/3), n^(1/4), rounded up, it
+// The paper chooses r for equal messages between all ranks, by weighing start-ups against bytes. NUICE
+// chooses r for the given matrix. Of 2 and the radices n^(1/1), n^(1/2), n^(1/3), n^(1/4), rounded up, it
 // takes the radix with the least phases * phase_cost_bytes + phase bytes.
 //
-// BRUCK_KPORT is the same for ranks that send to several ranks at once (the k-port model of the same paper):
-// the shifts of a digit do not wait for each other, so they are one phase. The radix is sqrt(n), which Fan et
-// al. (HPDC '22) found best in most cases. It gives two phases for any matrix, and 2 (sqrt(n) - 1) messages
-// per rank.
+// BRUCK_KPORT does the same for ranks that send to several ranks at once (the k-port model of the same
+// paper). The shifts of a digit do not wait for each other, so they are one phase. The radix is sqrt(n),
+// which Fan et al. (HPDC '22) found best in most cases. It gives two phases for any matrix, and 2 (sqrt(n) -
+// 1) messages per rank.
 //
-// FORWARD_SMALL, an extension of NUICE, is bruck_kport for small messages only. Other messages are sent
+// FORWARD_SMALL, an extension of NUICE, uses bruck_kport for small messages only. Other messages are sent
 // directly, all at once, in its last phase. It helps if a rank has many partners but few bytes for most of
-// them, so that the number of messages determines their cost.
+// them: then the number of messages determines their cost.
 //
 // Cost: O((m + n) log n); the schedule has a piece (24 bytes) for every hop of every message.
 #include <algorithm>
@@ -49,7 +50,7 @@ class Shifts {
   std::size_t num_messages() const { return ids_.size(); }
 
   /// Calls visit(from, to, messages) for every transfer, and begin() before each phase that has transfers.
-  /// by_digit: all shifts of a digit are one phase.
+  /// by_digit: whether all shifts of a digit are one phase.
   template <typename Begin, typename Visit>
   void walk(std::int64_t radix, bool by_digit, Begin&& begin, Visit&& visit) {
     at_.clear();
@@ -102,7 +103,7 @@ class Shifts {
       std::size_t& count = held_[static_cast<std::size_t>(holder)];
       const std::size_t first = end;
       end += count;
-      count = first;  // from now on the place of this holder's next message
+      count = first;  // from now on the place for this holder's next message
     }
     sorted_.resize(movers.size());
     for (const MessageId id : movers) sorted_[held_[static_cast<std::size_t>(at_[id])]++] = id;
@@ -141,7 +142,7 @@ std::int64_t root_of(std::int64_t n, int digits) {
   return low;
 }
 
-/// Returns the radices in ascending order, so that among equal costs the radix with the fewest phases is
+/// Returns the radices in ascending order: if several cost the same, the radix with the fewest phases is
 /// chosen.
 std::vector<std::int64_t> radices(std::int64_t n) {
   std::vector<std::int64_t> radices = {2};
@@ -232,8 +233,8 @@ Schedule make_bruck_kport(const Problem& problem) {
 }
 
 /// Returns the upper size limit of forwarded messages. Forwarding uses two more ports, and the forwarding
-/// rank may carry twice the average load. Limits from a sixteenth of the phase's cost to the whole cost
-/// differ by less than 3 % for most matrices of real programs (bench/run.py applications).
+/// rank may carry twice the average load. For most matrices of real programs the times with limits from a
+/// sixteenth of the phase's cost to the whole cost differ by less than 3 % (bench/run.py applications).
 Bytes most_forwarded(Bytes phase_cost_bytes) { return phase_cost_bytes / 4; }
 
 Schedule make_forward_small(const Problem& problem) {
@@ -248,7 +249,7 @@ Schedule make_forward_small(const Problem& problem) {
     if (matrix.bytes(id) > largest) schedule.add_whole(matrix, id);
   };
   for (Rank rank = 0; rank < matrix.num_ranks(); ++rank) {
-    // Starts at the next rank, so that not all ranks begin with the same receivers.
+    // Starts at the rank after this one, so that not all ranks begin with the same receivers.
     const auto next =
         std::ranges::find_if(matrix.sent_by(rank), [&](MessageId id) { return matrix.dst(id) > rank; });
     std::ranges::for_each(next, matrix.sent_by(rank).end(), add);

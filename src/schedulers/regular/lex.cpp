@@ -2,8 +2,8 @@
 // LEX, linear exchange (001 s.3.1): in step i every rank that has a message for rank i sends it, in n steps.
 // With some messages missing it is called linear scheduling (LS, 001 s.4.1), so lex and ls share this file.
 //
-// All ranks send to one receiver at a time. So every step has node contention, and one_port is not
-// guaranteed. 001 shows it as an example of what to avoid (tables 5, 11, 12). Steps whose receiver gets
+// In each step all ranks send to one receiver. So every step has node contention, and one_port is not
+// guaranteed. Paper 001 shows it as an example of what to avoid (tables 5, 11, 12). Steps whose receiver gets
 // nothing are left out. For any number of ranks. Cost: O(messages + n).
 #include "schedulers/regular/orders.hpp"
 #include "schedulers/rows.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // LP, linear permutation (000 fig. 5; 003 fig. 3): in phase k = 1 .. n-1 rank i exchanges with rank i xor k.
 //
-// The same pairs in the same order are called pairwise exchange (PEX, 001 s.3.2, fig. 2) if every rank has a
-// message for every rank, and otherwise pairwise scheduling (PS, 001 s.4.2). So lp, pex and ps share this
-// file. For n that is not a power of two see pairing.hpp. Phases without messages are left out; 000, 003 and
-// 004 count them too, 001 table 8 does not. Cost: O(messages + n).
+// The papers have two more names for the same pairs in the same order: pairwise exchange (PEX, 001 s.3.2,
+// fig. 2) if every rank has a message for every rank, and otherwise pairwise scheduling (PS, 001 s.4.2). So
+// lp, pex and ps share this file. If n is not a power of two, see pairing.hpp. Phases without messages are
+// left out; 000, 003 and 004 count them too, but 001 table 8 does not. Cost: O(messages + n).
 #include <vector>
 
 #include "schedulers/graph/pairing.hpp"

@@ -12,8 +12,8 @@
 
 namespace nuice::sched {
 
-/// Returns the phase of a message, below num_ranks, before phases without messages are left out. Requires src
-/// != dst.
+/// Returns the phase of a message, from 0 to num_ranks - 1. Phases without messages are counted here, and
+/// left out later. Requires src != dst.
 using FixedOrder = PhaseId (*)(Rank src, Rank dst, Rank num_ranks);
 
 PhaseId lp_phase(Rank src, Rank dst, Rank num_ranks);
@@ -23,8 +23,8 @@ PhaseId lex_phase(Rank src, Rank dst, Rank num_ranks);
 /// Makes the schedule of a whole matrix. O(messages + ranks).
 Schedule in_fixed_order(const CommMatrix& matrix, FixedOrder phase_of);
 
-/// Returns, in AC's sending order, the index of each of the `count` messages of `src`, which are counted by
-/// ascending receiver. O(count).
+/// Returns AC's sending order: for each of the `count` messages of `src`, its index by ascending receiver.
+/// O(count).
 std::vector<std::uint32_t> ac_order(std::uint64_t seed, Rank src, std::size_t count);
 
 }  // namespace nuice::sched

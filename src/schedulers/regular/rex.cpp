@@ -2,16 +2,16 @@
 // REX, recursive exchange (001 s.3.3, fig. 3): store and forward in log2 n steps.
 //
 // The ranks are halved repeatedly. In each step a rank sends its partner in the other half all messages whose
-// destination lies there, including messages that it holds for other ranks: rank i exchanges with rank i xor
+// destination lies there, including messages that it holds for other ranks. Rank i exchanges with rank i xor
 // n/2, then with i xor n/4, and so on. There are log2 n start-ups instead of n - 1, but a message is sent by
-// up to log2 n ranks. With equal messages of b bytes between all ranks each step carries b n / 2 bytes per
-// rank. Good for many small messages.
+// up to log2 n ranks. If all ranks send each other messages of b bytes, a rank sends b n / 2 bytes in each
+// step. Good for many small messages.
 //
-// 001 needs a power of two. For other n NUICE adds two steps, where p is the largest power of two below n.
-// First rank p + r sends all its messages to rank r. Then the p ranks carry out their steps, and at last rank
-// r sends rank p + r its messages. Cost: O((messages + n) log n) time. The schedule has a piece (24 bytes)
-// for every hop of every message, on average (log2 n) / 2 hops if every rank sends to every rank. 8 more
-// bytes per message.
+// 001 requires that n is a power of two. For other n NUICE adds two steps, where p is the largest power of
+// two below n. First rank p + r sends all its messages to rank r. Then the first p ranks carry out their
+// steps. At last rank r sends rank p + r its messages. Cost: O((messages + n) log n) time. The schedule has a
+// piece (24 bytes) for every hop of every message; if every rank sends to every rank, a message has (log2 n)
+// / 2 hops on average. 8 more bytes per message.
 #include <bit>
 #include <vector>
 
@@ -29,7 +29,7 @@ class Forwarding {
     for (MessageId id = 0; id < matrix.num_messages(); ++id) at_.push_back(matrix.src(id));
   }
 
-  /// Carries out one step: a message moves to next_hop(current rank, destination), or stays if that is the
+  /// Carries out one step. A message moves to next_hop(current rank, destination), or stays if this is the
   /// current rank. All messages that leave a rank must go to the same rank; they become one transfer.
   template <typename NextHop>
   void step(NextHop next_hop) {
@@ -41,7 +41,7 @@ class Forwarding {
       const Rank from = at_[id];
       at_[id] = next_hop(from, matrix_.dst(id));
       pieces.push_back({id, 0, matrix_.bytes(id)});
-      // at_ of later movers is still their holder, because a message moves once per step.
+      // at_ of later movers still says where they are, because a message moves once per step.
       const bool is_last_of_holder = i + 1 == movers_.size() || at_[movers_[i + 1]] != from;
       if (!is_last_of_holder) continue;
       schedule_.add(from, at_[id], pieces);

@@ -22,7 +22,7 @@ using nuice::mpi::all_or_none;
 using nuice::mpi::Communicator;
 using nuice::mpi::is_finalized;
 
-/// Throws TransportError mpi with the name of the call and MPI's own text.
+/// Throws TransportError `mpi` with the name of the call and MPI's text for the code.
 [[noreturn]] void fail(int code, const char* call);
 inline void must(int code, const char* call) {
   if (code != MPI_SUCCESS) [[unlikely]]
@@ -34,7 +34,8 @@ bool allows_threads();
 
 class Neighbours;
 
-/// The dead ranks that MPI knows of (mpi/failure.hpp), and ranks whose processes on this host have ended.
+/// The dead ranks: those that MPI knows of (mpi/failure.hpp), and those whose processes on this host have
+/// ended.
 class Deaths {
  public:
   Deaths(const Communicator& comm, std::shared_ptr<Neighbours> neighbours);
@@ -47,7 +48,8 @@ class Deaths {
   bool mpi_tells_;
 };
 
-/// Transport::start_reduce and test_reduce on MPI: one at a time, of at most Transport::max_reduced values.
+/// Implements Transport::start_reduce and test_reduce with MPI: one reduction at a time, of at most
+/// Transport::max_reduced values.
 class Reduction {
  public:
   void start(MPI_Comm comm, ReduceOp op, std::span<const std::int64_t> values);

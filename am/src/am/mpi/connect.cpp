@@ -89,7 +89,7 @@ std::unique_ptr<Transport> connect(MPI_Comm parent, const Options& options) {
   const Communicator& comm = *duplicate;
   all_or_none(comm, [&] { check(options); });
   check_equal(comm, options);
-  // All ranks have arrived. The following calls block; MPI has no nonblocking form of them.
+  // All ranks have arrived. The following calls block, because MPI has no nonblocking form of them.
   Guard guard(comm.rank(), options.watchdog_s);
   const Guard::Call call(guard, "connect()");
   auto host = std::make_unique<Host>(comm);

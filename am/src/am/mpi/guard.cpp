@@ -12,10 +12,11 @@ namespace nuice::am::mpi {
 namespace {
 
 constexpr auto look_every = std::chrono::milliseconds(50);
-/// A call in which a dead rank took part may still end.
+/// The time for which a call may still end after a rank that takes part in it has died.
 constexpr double after_a_death_s = 0.2;
 constexpr double orphan_patience_s = 2;
-/// A longer gap means that the whole process was stopped.
+/// The longest time between two checks that is counted. A longer time means that the whole process was
+/// stopped.
 constexpr double most_between_looks_s = 0.1;
 
 double now_s() {

@@ -8,9 +8,9 @@
 //   MPI_Win_flush(...);
 //
 // A thread checks how long the same call has been active. The process ends with exit code 1 after watchdog_s
-// (0: never), after a moment if a neighbour is dead, and after two seconds if the launcher is gone. It prints
-// on stderr the text that an Error would have had. Without the guard the process would never end. Cost of a
-// call: two stores. The thread checks 20 times per second.
+// (0: never), after a moment if a neighbour is dead, and after two seconds if the launcher has ended. It
+// prints on stderr the text that an Error would have had. Without the guard the process would never end. A
+// guarded call costs two stores. The thread checks 20 times per second.
 #pragma once
 
 #include <atomic>

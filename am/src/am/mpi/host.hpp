@@ -27,7 +27,7 @@ struct Host {
   std::vector<Rank> ranks;           // the ranks of this host in the parent, by rank in comm
   Rank me = 0;                       // this rank in comm
   bool oversubscribed = false;       // more ranks than cores on which they may run
-  bool largest_has_several = false;  // some host has two ranks or more; equal on all ranks
+  bool largest_has_several = false;  // whether any host has two ranks or more; equal on all ranks
   std::shared_ptr<Neighbours> neighbours;
 };
 

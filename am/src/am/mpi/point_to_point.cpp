@@ -15,16 +15,16 @@ namespace {
 constexpr int message_tag = 0;
 constexpr int first_bulk_tag = 1;
 constexpr std::size_t num_slots = 32;
-/// Messages up to this size (with header) have slots of their own, because messages to a rank that computes
-/// may occupy as many slots as there are credits.
+/// Messages up to this size (with header) have slots of their own. There are enough slots for all credits,
+/// because messages to a rank that computes may occupy them all.
 constexpr std::size_t small_bytes = 128;
 constexpr std::size_t num_small_slots = 256;
 /// From this size on a separate transfer costs less than two copies.
 constexpr std::size_t bulk_min = 16384;
 constexpr std::size_t chunk_bytes = std::size_t{1} << 30;  // MPI counts with int
 
-/// Frees the request of a send. Returns whether MPI still uses its buffer. It must not wait, because the
-/// receiver may not answer any more.
+/// Frees the request of a send. Returns whether MPI still uses its buffer. Does not wait, because the
+/// receiver may never answer.
 bool give_up(MPI_Request& request) {
   if (request == MPI_REQUEST_NULL) return false;
   int done = 0;
@@ -54,7 +54,7 @@ bool SendSlots::is_free(Slot& slot) {
   return done != 0;
 }
 
-// Uses slots cyclically, so that the oldest send is tested.
+// Uses slots cyclically, so that the slot that is tested has the oldest send.
 SendSlots::Slot* SendSlots::free() {
   if (order_ == Order::same_first && is_free(slots_[last_])) return &slots_[last_];
   const std::size_t oldest = last_ + 1 == slots_.size() ? 0 : last_ + 1;
@@ -89,8 +89,8 @@ PointToPoint::PointToPoint(MPI_Comm parent, const Options& options, const Host& 
   }
 }
 
-// After a quiesce() only receives and, at most, credits are in flight. After an error there may be other
-// messages. MPI then keeps its buffers, because this rank must not wait for a rank that does not answer.
+// After a quiesce() only receives and perhaps credits are in flight. After an error there may be other
+// messages. MPI then keeps their buffers, because this rank must not wait for a rank that does not answer.
 PointToPoint::~PointToPoint() {
   if (is_finalized()) return;
   for (MPI_Request& request : receives_) {

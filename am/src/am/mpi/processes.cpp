@@ -22,14 +22,13 @@ namespace {
 
 constexpr std::size_t looks_per_call = 8;
 
-/// Returns how many of this process's files may be used here.
+/// Returns how many files the neighbours' processes may take of those that this process may open.
 std::size_t most_files() {
   rlimit limit = {};
   return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? static_cast<std::size_t>(limit.rlim_cur) / 4 : 0;
 }
 
-/// Returns the file for a process. It is shared by all endpoints that watch the process; null if there is
-/// none.
+/// Returns the file for a process; null if there is none. All endpoints that watch the process share it.
 std::shared_ptr<const EndOfProcess> end_of(const Process& process) {
 #ifdef SYS_pidfd_open
   static std::mutex mutex;
@@ -64,7 +63,7 @@ Process this_process() {
 bool is_alive(const Process& process) {
   if (kill(static_cast<pid_t>(process.number), 0) != 0 && errno == ESRCH) return false;
   const auto state = core::process_state(process.number);
-  if (!state) return true;  // unknown, or ended just now: the next check will find out
+  if (!state) return true;  // unknown, or ended just now; the next check will show it
   return state->letter != 'Z' && state->letter != 'X' && state->begun == process.begun;
 }
 

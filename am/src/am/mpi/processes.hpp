@@ -14,7 +14,7 @@
 
 namespace nuice::am::mpi {
 
-/// Identifies a process, also if a later process gets the same number.
+/// Identifies a process, even if a later process gets the same number.
 struct Process {
   std::int64_t number = 0;
   std::int64_t begun = 0;       // start time in ticks since the system was started
@@ -23,11 +23,12 @@ struct Process {
 };
 
 Process this_process();
-/// Returns false if the process has ended, even if its parent has not yet collected its status. For processes
-/// in this name space.
+/// Returns false if the process has ended, even if its parent has not yet collected its status. Requires that
+/// the process is in this name space.
 bool is_alive(const Process& process);
 
-/// A file of the system for a process (pidfd_open(2)), which becomes readable when the process has ended.
+/// A file of the system that stands for a process (pidfd_open(2)). It becomes readable when the process has
+/// ended.
 class EndOfProcess {
  public:
   explicit EndOfProcess(int file) : file_(file) {}
@@ -44,9 +45,9 @@ class Neighbours {
  public:
   /// processes[i] belongs to ranks[i]. Processes in another name space (containers) are not watched.
   Neighbours(const std::vector<Rank>& ranks, const std::vector<Process>& processes);
-  /// Returns the ranks whose processes have ended. Takes about 2 us for a host of 64 ranks. If the system
-  /// offers no files for this (before Linux 5.3, or too few of them), each call checks only some of the
-  /// processes, the next call others: 5 to 30 us per call.
+  /// Returns the ranks whose processes have ended. Takes about 2 us for a host of 64 ranks. If the system has
+  /// no files for processes (before Linux 5.3, or too few of them), each call checks only some of the
+  /// processes, and the next call others. It then takes 5 to 30 us.
   const std::vector<Rank>& dead_ranks();
   /// Whether the parent of this process has ended.
   bool is_orphan() const;

@@ -20,7 +20,7 @@ std::size_t ring_bytes_for(const Options& options) {
   return std::bit_ceil(4 * (options.max_message_bytes + 2 * sizeof(Header)));
 }
 
-/// Marks keys of direct copies. Keys of the remote transport count up from 0.
+/// Marks keys of direct copies. Keys of the other transport count up from 0.
 constexpr std::uint64_t copied_directly = std::uint64_t{1} << 63;
 
 std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
@@ -124,8 +124,8 @@ bool SharedMemory::can_read_all(const std::vector<std::uint64_t>& words) const {
   return possible != 0;
 }
 
-/// Collective over the host. Returns the nearest process from which all its ranks descend, usually their
-/// launcher; 0 if unknown.
+/// Collective over the host. Returns the nearest process from which all ranks of the host descend, usually
+/// their launcher; 0 if it is unknown.
 int SharedMemory::common_ancestor() const {
   constexpr std::size_t most = 16;
   std::vector<int> mine = ancestors();

@@ -91,7 +91,7 @@ class SharedMemory : public Transport {
   std::vector<RingProducer> producers_;
   std::vector<RingProducer*> to_rank_;
   std::vector<Source> sources_;
-  std::vector<Handover*> handovers_;  // by rank in the parent; null if blocks cannot be copied from it
+  std::vector<Handover*> handovers_;  // by rank in the parent; null if blocks cannot be copied from that rank
   std::vector<int> processes_;        // by rank in the parent, for this host
   std::optional<Leave> leave_;        // lets the other ranks copy, if the system requires permission
   int block_receiver_ = 0;            // the process to which this rank offers its block

@@ -16,8 +16,8 @@
 namespace nuice::am {
 namespace {
 
-/// Large enough to make a system call cheap in comparison; small enough to let both processes finish at about
-/// the same time.
+/// Large enough to make a system call cheap in comparison, and small enough for both processes to finish at
+/// about the same time.
 constexpr std::uint64_t chunk_bytes = 65536;
 
 struct Chunk {
@@ -32,7 +32,7 @@ Chunk claim(Handover& handover) {
   return {begin, begin < all ? std::min(chunk_bytes, all - begin) : 0};
 }
 
-/// Copies the whole chunk, from the other process or to it.
+/// Copies the whole chunk, from the other process or to the other process.
 template <typename Copy>
 void copy(Handover& handover, const Chunk& chunk, std::uint64_t own, std::uint64_t others, int process,
           Copy&& call) {
@@ -42,7 +42,7 @@ void copy(Handover& handover, const Chunk& chunk, std::uint64_t own, std::uint64
     const iovec theirs{reinterpret_cast<void*>(others + chunk.begin + done), left};
     const ssize_t bytes = call(process, &mine, 1, &theirs, 1, 0);
     if (bytes <= 0) {
-      // A dead process is reported as an error of MPI, so the endpoint finds out which rank it was.
+      // A dead process is reported as an error of MPI. The endpoint then finds out which rank has died.
       const bool has_died = bytes < 0 && errno == ESRCH;
       const std::string why = std::strerror(bytes < 0 ? errno : EIO);
       throw TransportError(has_died ? ErrorCode::mpi : ErrorCode::io,
@@ -59,8 +59,8 @@ namespace {
 
 std::atomic<int> num_leaves = 0;
 
-/// Gives a process permission to read this one's memory. An error means that the system needs no permission
-/// or refuses it; can_read() finds out.
+/// Gives a process permission to read this process's memory. An error means that the system needs no
+/// permission or refuses it; can_read() finds out which.
 void give_leave_to([[maybe_unused]] int process) {
 #ifdef PR_SET_PTRACER
   (void)prctl(PR_SET_PTRACER, static_cast<unsigned long>(process), 0, 0, 0);

@@ -11,8 +11,8 @@
 //   help_sending(): writes chunks                                  help_receiving(): reads chunks
 //   is_taken()                   <-   taken                   <-   when all is copied
 //
-// Each sender offers one block at a time. Linux only, and only if the system allows it between these
-// processes (same user; Yama; name spaces): try can_read() first.
+// Each sender offers one block at a time. This works only on Linux, and only if the system allows it between
+// these processes (same user; Yama; name spaces). So call can_read() first.
 #pragma once
 
 #include <atomic>
@@ -35,10 +35,11 @@ class Leave {
   ~Leave();
 };
 
-/// Returns this process's parent, the parent's parent and so on, as far as known, without process 1.
+/// Returns this process's parent, the parent's parent and so on, as far as they are known. Process 1 is left
+/// out.
 std::vector<int> ancestors();
 
-/// Whether this process can read 8 bytes at the address, and they have the expected value.
+/// Whether this process can read 8 bytes at the address, and finds the expected value there.
 bool can_read(int process, std::uint64_t address, std::uint64_t expected);
 
 /// The state of a transfer, in the sender's part of the shared memory; all zero at the beginning.
@@ -59,8 +60,8 @@ inline bool is_taken(const Handover& handover) { return handover.taken.load(std:
 void help_sending(Handover& handover, int receiver);
 /// Receiver: sets where the block goes.
 void accept(Handover& handover, std::span<std::byte> data);
-/// Receiver: copies a chunk if there is one. Returns whether all is copied; the sender may then offer the
-/// next block.
+/// Receiver: copies a chunk if there is one to copy. Returns whether all is copied; the sender may then offer
+/// the next block.
 bool help_receiving(Handover& handover, int sender);
 
 }  // namespace nuice::am

@@ -36,8 +36,8 @@ void arm(Doorbell& bell, int signal) {
   rearm(bell, signal);
 }
 
-// A sender stores its record, then loads `armed`, and the processor may reorder the two. After the fence on
-// every core, either the record is visible here or the sender sees that the bell is armed.
+// A sender stores its record and then loads `armed`, and the processor may reorder the two. After the fence
+// on every core, either the record is visible here, or the sender sees that the bell is armed.
 void rearm(Doorbell& bell, int signal) {
   bell.armed.store(signal, std::memory_order_seq_cst);
   (void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);

@@ -23,9 +23,9 @@
 namespace nuice::am {
 namespace {
 
-/// The number of times that the baton may be passed without any event before it counts as a deadlock.
+/// If ranks pass the baton this many times without any event, this counts as a deadlock.
 constexpr std::uint64_t idle_rounds_max = 20000;
-/// If ranks run one at a time: one send in this number passes the baton.
+/// If ranks run one at a time, a rank passes the baton after this number of sends on average.
 constexpr std::uint64_t sends_per_switch = 8;
 
 /// Thrown in the other ranks when one has failed.
@@ -77,7 +77,7 @@ class Hub {
     if (!options_.concurrent) idle_ = 0;
   }
 
-  /// Lets other ranks run. idle: this rank found nothing to do.
+  /// Lets other ranks run. idle: whether this rank found nothing to do.
   void pass(Rank rank, bool idle) {
     if (options_.concurrent) {
       if (failed_) throw Stopped{};
@@ -124,7 +124,7 @@ class Hub {
     }
     ++reduction.arrived;
   }
-  /// A rank is in the same reduction as the others or in the next one, so two places are enough.
+  /// Every rank is in the same reduction or in the next one, so two places are enough.
   bool test_reduce(std::uint64_t number, std::span<std::int64_t> result) {
     const std::scoped_lock lock(reduce_mutex_);
     const Reduction& reduction = reductions_[number % 2];
@@ -280,7 +280,7 @@ class LoopbackTransport : public Transport {
     signal_ = 0;
     disarm(*hub_.bell(rank_));
   }
-  /// If ranks run one at a time, a nap ends when the others have run.
+  /// If ranks run one at a time, a nap ends when the other ranks have run.
   bool sleep(double seconds, const std::function<bool()>& is_ready) override {
     if (hub_.options().ranks_per_host == 0 || signal_ != 0) return false;
     if (hub_.options().concurrent) {

@@ -14,14 +14,14 @@ namespace nuice::am {
 
 class Lull {
  public:
-  /// pauses: the length of a pause; a hundred are about 4 us.
+  /// pauses: the length of a pause; a hundred take about 4 us.
   explicit Lull(int pauses) : pauses_(pauses) {}
 
   void sent() { in_a_row_ = 0; }
   /// makes_a_burst: whether such messages come in large numbers, and the transport has room for the
   /// messages of one pause.
   void arrived(bool makes_a_burst) { in_a_row_ = makes_a_burst ? in_a_row_ + 1 : 0; }
-  /// Called at the end of a poll: pauses after a flood.
+  /// Called at the end of a poll. Pauses after a flood.
   void polled(int handled) {
     if (handled != 0) {
       had_some_ = true;

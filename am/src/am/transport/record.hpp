@@ -11,9 +11,9 @@
 
 namespace nuice::am {
 
-/// out: 16-byte aligned. Header and one word, the smallest usual message, are written by a single store.
-/// After two stores, a load of both at once would wait until they have reached the cache (30 ns per message
-/// in a flood over MPI).
+/// out: 16-byte aligned. The header and one word, which are the smallest usual message, are written by a
+/// single store. After two stores, a load of both together would wait until they have reached the cache (30
+/// ns per message in a flood over MPI).
 inline void write_record(std::byte* out, const Header& header, std::span<const std::byte> a,
                          std::span<const std::byte> b) {
   using Words = std::uint64_t __attribute__((vector_size(16)));

@@ -3,15 +3,15 @@
 //
 // Records are contiguous: eight bytes of header, then the payload, rounded up to eight bytes. A header word
 // that is not 0 shows that the record is there. So a small message costs one cache line, and no index is
-// shared per message; the sender first clears the word of the next header. The receiver publishes how far it
-// has read only after every quarter of the ring. The idea is from FastForward (Giacomoni, Moseley,
-// Vachharajani, PPoPP 2008), for records of any length. A record that does not fit before the end leaves a
-// mark there and starts at the beginning.
+// shared for each message. The sender first clears the word of the next header. The receiver publishes how
+// far it has read only after every quarter of the ring. The idea is from FastForward (Giacomoni, Moseley,
+// Vachharajani, PPoPP 2008), and is extended here to records of any length. If a record does not fit before
+// the end of the ring, a mark is left there, and the record starts at the beginning.
 //
-// Doorbell: a receiver that computes sets `armed`; a sender that sees it after a push raises a signal in the
-// receiver. After arming and before its last check the receiver makes every core's pending stores visible
-// (membarrier), so that senders need no fence. This is asymmetric because receivers arm rarely and senders
-// push often.
+// Doorbell: a receiver that computes sets `armed`. A sender that sees `armed` after a push raises a signal in
+// the receiver. After arming, and before its last check, the receiver makes every core's pending stores
+// visible (membarrier), so that senders need no fence. Receivers bear this cost because they arm rarely,
+// while senders push often.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@
 
 namespace nuice::am {
 
-/// One per receiver, in shared memory. All zero at the beginning.
+/// There is one per receiver, in shared memory. All zero at the beginning.
 struct Doorbell {
   static constexpr int asleep = -1;
   alignas(
@@ -34,12 +34,12 @@ struct Doorbell {
   std::atomic<int> thread;
 };
 
-/// In shared memory before the ring's data. All zero at the beginning.
+/// It lies in shared memory before the ring's data. All zero at the beginning.
 struct RingControl {
   alignas(cache_line_bytes) std::atomic<std::uint64_t> consumed;  ///< All bytes read so far.
 };
 
-/// Raises the signal, or wakes the sleeper, once per arming.
+/// Raises the signal, or wakes the sleeper. Does so once per arming.
 void ring_doorbell(Doorbell& bell);
 
 namespace detail {
@@ -50,8 +50,8 @@ inline std::size_t record_bytes(std::size_t payload) {
 inline std::atomic_ref<std::uint64_t> word_at(std::byte* at) {
   return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(at));
 }
-/// Copies an argument, with fixed sizes for the usual cases: a call of memcpy takes as long as the rest of a
-/// send.
+/// Copies an argument. The usual sizes are fixed in the code, because a call of memcpy takes as long as the
+/// rest of a send.
 [[gnu::always_inline]] inline void copy_argument(std::byte* to, const void* from, std::size_t bytes) {
   switch (bytes) {
     case 0:
@@ -110,7 +110,7 @@ class RingProducer {
     return true;
   }
 
-  /// Whether everything pushed has been read, as far as the receiver has published.
+  /// Whether the receiver has published that it has read everything that was pushed.
   bool seems_empty() const { return control_->consumed.load(std::memory_order_acquire) == written_; }
 
  private:
@@ -201,8 +201,8 @@ class RingConsumer {
   std::uint64_t told_ = 0;
 };
 
-/// The largest payload for a ring of this capacity. A record and the unused end before it must fit even if
-/// the receiver has not published its last quarter.
+/// The largest payload for a ring of this capacity. A record, and the unused end before it, must fit even if
+/// the receiver has not yet published the last quarter that it has read.
 constexpr std::size_t ring_max_payload(std::size_t capacity) { return capacity / 4 - 2 * sizeof(Header); }
 
 }  // namespace nuice::am

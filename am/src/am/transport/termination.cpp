@@ -52,7 +52,7 @@ void TerminationDetector::answer(Order question, bool nothing_left) {
   wake_leader();
 }
 
-// A waking rank looks for an order after it has withdrawn its reply, and the leader looks for sleepers after
+// A rank that wakes looks for an order after it has withdrawn its reply. The leader looks for sleepers after
 // it has given an order. So at least one of them sees the other: either the sleeper's reply counts, or the
 // rank answers.
 void TerminationDetector::rest(bool nothing_left) {
@@ -99,7 +99,7 @@ void TerminationDetector::take_step() {
 void TerminationDetector::give(Kind kind) {
   ++number_;
   counts_of(0).order.store(8 * number_ + static_cast<std::uint64_t>(kind), std::memory_order_seq_cst);
-  // A sleeping rank has answered a question, and with `wait` probably no message comes.
+  // A sleeping rank has answered a question in advance, and after `wait` probably no message comes.
   if (kind != Kind::question && kind != Kind::wait) wake_all();
 }
 
@@ -123,7 +123,7 @@ bool TerminationDetector::all_are_ready() const {
   return true;
 }
 
-/// Exact if all ranks have answered a question, otherwise an estimate.
+/// The result is exact if all ranks have answered a question. Otherwise it is an estimate.
 bool TerminationDetector::is_settled() const {
   std::uint64_t sent = 0;
   std::uint64_t handled = 0;

@@ -2,7 +2,7 @@
 // Lets the ranks of a host find out together that no message is in flight: by counts in shared memory, and
 // between hosts by one rank of each host. EndpointCore::quiesce_by() is the loop that every rank runs.
 //
-// The first rank of a host leads. Its orders are numbered, and all ranks of the host follow the newest:
+// The first rank of a host leads. Its orders are numbered, and all ranks of the host follow the newest order:
 //
 //   go        send what waits in coalescers, report it (ready), receive messages, and publish the counts
 //   take      receive messages: some have not yet arrived
@@ -10,25 +10,25 @@
 //   question  receive nothing, and answer whether anything is left to send
 //   done      leave
 //
-// On one host: the leader asks the question when as many messages are handled as were sent. If no rank has
-// anything left, the counts no longer change; if they still agree, quiesce() is complete.
+// On one host: when as many messages are handled as were sent, the leader asks the question. If no rank has
+// anything left to send, the counts no longer change. If they still agree, quiesce() is complete.
 //
 // Between hosts, in waves: each wave sums up how many messages the hosts' ranks have sent to every host. So a
-// host knows how many messages must come, and asks its ranks when these have arrived. If nothing is left, it
-// waits for the next wave (dry). Otherwise its ranks send what they have, and it takes part at once. A wave
-// is final if all hosts enter it dry, and no host has sent anything since the previous wave.
-// Proof: suppose a message were sent after its host entered that wave. The first such message answers another
-// message that was not yet handled. But that message was sent before, so the previous wave counted it, and
-// its receiver waited for it.
+// host knows how many messages must come. When these have arrived, it asks its ranks. If they have nothing
+// left to send, the host waits for the next wave (it is dry). Otherwise its ranks send what they have, and it
+// takes part in the next wave at once. A wave is final if all hosts enter it dry, and no host has sent
+// anything since the previous wave. Proof: suppose that a message were sent after its host entered the final
+// wave. The first such message answers another message that was not yet handled. But that message was sent
+// earlier, so the previous wave counted it, and its receiver waited for it.
 //
-// A sleeping rank has already published its answer, so a question wakes no rank: the rank receives nothing
-// before it has looked for an order. Ranks are woken for go and done, and to receive messages that are
+// A sleeping rank has already published its answer, so a question need not wake it: the rank receives nothing
+// before it has looked for an order. Ranks are woken for `go` and `done`, and to receive messages that are
 // missing when a wave ends.
 //
 // Messages are received during a wave, because another host may need room for its last messages. When only
 // messages sent after the ranks' quiesce() can come, ranks are asked once more to receive nothing, and the
-// hosts wait for each other. So a rank that leaves may send at once: its message is handled after the others'
-// quiesce().
+// hosts wait for each other. So a rank that leaves may send at once: its message is handled after the other
+// ranks' quiesce().
 #pragma once
 
 #include <atomic>
@@ -45,8 +45,8 @@ namespace nuice::am {
 
 class TerminationDetector {
  public:
-  /// What a rank publishes, in memory that its host shares; all zero at the beginning. It is followed by a
-  /// word per host: the messages sent to that host's ranks.
+  /// What a rank publishes, in memory that its host shares. All zero at the beginning. It is followed by a
+  /// word per host: the number of messages sent to that host's ranks.
   struct Counts {
     alignas(cache_line_bytes) std::atomic<std::uint64_t> ready;  ///< The newest `go` that it has followed.
     std::atomic<std::uint64_t> answer;     ///< Twice the newest question, plus 1 if nothing is left.
@@ -91,7 +91,8 @@ class TerminationDetector {
     ++sent_to_host_[host];
     ++sent_afar_;
   }
-  /// Exists during a poll for messages of other hosts: counts the handled messages, whatever handlers throw.
+  /// It exists during a poll for messages of other hosts. It counts the handled messages, even if handlers
+  /// throw.
   class FromAfar {
    public:
     FromAfar(TerminationDetector* detector, const std::uint64_t& handled)
@@ -122,8 +123,8 @@ class TerminationDetector {
     std::uint64_t number;
     Kind kind;
   };
-  /// Call it after sending what was to be sent first. sent, handled: all messages of this rank since its
-  /// beginning.
+  /// Call it after sending all messages that belong before it. sent, handled: the counts of all messages of
+  /// this rank since its beginning.
   void enter(std::uint64_t sent, std::uint64_t handled);
   Order order() const;
   void publish(std::uint64_t sent, std::uint64_t handled);
@@ -133,11 +134,11 @@ class TerminationDetector {
   bool has_followed(Order go) const { return followed_ >= go.number; }
   bool has_answered(Order question) const { return answered_ >= question.number; }
   void leave(Order done) { last_done_ = done.number; }
-  /// Called before and after a nap; call publish() before. In between this rank receives nothing, and before
-  /// it receives again, it looks for an order.
+  /// Called before and after a nap; call publish() before. During the nap this rank receives nothing. It
+  /// looks for an order before it receives again.
   void rest(bool nothing_left);
   void wake_up();
-  /// Whether ranks outnumber cores here, so that waiting ranks should sleep.
+  /// Whether ranks outnumber cores on this host, so that waiting ranks should sleep.
   bool may_sleep() const { return !setup_.bells.empty(); }
   bool is_leader() const { return setup_.place == 0; }
   bool is_on_one_host() const { return setup_.num_hosts == 1; }

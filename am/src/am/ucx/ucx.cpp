@@ -20,8 +20,8 @@ namespace {
 constexpr unsigned am_id = 0;
 constexpr std::size_t small_bytes = 64;  // messages up to this size have slots of their own, which stay in
                                          // the cache
-/// The maximum number of messages to all ranks that UCX still holds. If UCX has no room it keeps messages in
-/// a queue, which costs more than waiting here.
+/// The maximum number of messages, to all ranks, that UCX still holds. If UCX has no room it keeps messages
+/// in a queue, which costs more than waiting here.
 constexpr std::size_t max_under_way = 8;
 constexpr std::size_t bulk_min = 16384;
 
@@ -58,7 +58,7 @@ struct Parcel {
   }
 };
 
-/// The functions by which UCX packs parcels; the buffer of a send is a parcel.
+/// The functions by which UCX packs parcels. The buffer of a send is a parcel.
 const ucp_generic_dt_ops_t parcel_operations = {
     .start_pack = [](void*, const void* parcel, std::size_t) { return const_cast<void*>(parcel); },
     .start_unpack = [](void*, void*, std::size_t) -> void* { return nullptr; },
@@ -87,10 +87,10 @@ struct Slot {
 class Slots {
  public:
   explicit Slots(std::size_t slot_bytes) : slot_bytes_(slot_bytes), slots_(max_under_way) {}
-  /// Returns a free slot; null while the oldest is in use.
+  /// Returns a free slot; null while the oldest slot is in use.
   Slot* free() {
     if (slots_[next_].request != nullptr) {
-      // UCX has kept the last slot and all slots since the first, so the next one is the oldest.
+      // UCX still has the last slot and all slots since the first. So the next one is the oldest.
       const std::size_t oldest = (next_ + 1) % slots_.size();
       if (!done(slots_[oldest].request)) return nullptr;
       slots_[oldest].request = nullptr;
@@ -167,12 +167,12 @@ class UcxTransport : public Transport {
     return true;
   }
 
-  // A handler's error is thrown here, not through UCX, which is written in C.
+  // An error of a handler is thrown here, because it cannot pass through UCX, which is written in C.
   int poll(Inbox& inbox, int limit) override {
     inbox_ = &inbox;
     handled_ = 0;
     if (!kept_.empty()) deliver_kept();
-    // After a single message its sender probably waits for this rank's answer, so poll returns.
+    // After a single message its sender probably waits for this rank's answer, so poll() returns.
     while (!error_ && ucp_worker_progress(worker_) != 0 && handled_ > 1 && handled_ < limit) {
     }
     if (!bulk_receives_.empty()) finish_bulk(inbox);
@@ -210,7 +210,7 @@ class UcxTransport : public Transport {
   }
   bool bulk_pending() const override { return !bulk_receives_.empty(); }
 
-  // UCX makes progress only in calls to it, and other ranks may wait for messages that this rank has sent.
+  // UCX makes progress only when it is called, and other ranks may wait for messages that this rank has sent.
   void start_reduce(ReduceOp op, std::span<const std::int64_t> values) override {
     rendezvous_->start_reduce(op, values);
   }
@@ -223,8 +223,8 @@ class UcxTransport : public Transport {
   bool is_orphan() const override { return rendezvous_->is_orphan(); }
 
  private:
-  // Takes the header by value. If its address were taken, it would be stored in two halves, and the load of
-  // both at once would wait until they have reached the cache (see write_record()).
+  // Takes the header by value. If its address were taken, the header would be stored in two halves, and a
+  // load of both together would wait until they have reached the cache (see write_record()).
   [[gnu::noinline]] bool try_send_parcel(Rank dst, Header header, std::span<const std::byte> a,
                                          std::span<const std::byte> b) {
     Slot* const slot = slots_.free();
@@ -298,8 +298,8 @@ class UcxTransport : public Transport {
     endpoints_.push_back(endpoint);
   }
 
-  // Destroying the worker closes its connections. Closing them one by one would wait for ranks that may have
-  // failed.
+  // Destroying the worker closes its connections. To close them one by one would mean to wait for ranks that
+  // may have failed.
   void close() noexcept {
     endpoints_.clear();
     short_slots_.forget();
@@ -322,8 +322,8 @@ class UcxTransport : public Transport {
     const Rank src = static_cast<Rank>(header.bytes);
     header.bytes = static_cast<std::uint32_t>(bytes - sizeof header);
     const std::byte* const payload = data + sizeof header;
-    // No handler may run outside of poll() (when a send or a reduction made UCX progress), nor after a
-    // handler that threw.
+    // No handler may run outside of poll(), for example when a send or a reduction lets UCX progress, nor
+    // after a handler that threw.
     if (inbox_ == nullptr || error_ || !kept_.empty()) {
       kept_.push_back({src, header, std::vector<std::byte>(payload, payload + header.bytes)});
       return;

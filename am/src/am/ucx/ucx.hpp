@@ -3,10 +3,10 @@
 //
 // A message is one eager UCX message: NUICE's header, then the payload. The header names the sender instead
 // of the length, which UCX knows. UCX also offers a header of its own, but puts it after the payload, where
-// reading it costs another cache miss. UCX passes the message to the handler in place. There are no
-// unexpected messages, because UCX calls back on arrival. Slots limit what a sender may have in flight; a
-// slot is free again when UCX no longer needs it. Set-up and reductions need MPI, which the Rendezvous
-// provides, so that this layer does not depend on MPI.
+// reading it costs another cache miss. UCX passes the message to the handler where it lies. There are no
+// unexpected messages, because UCX calls back on arrival. Slots limit how many messages a sender may have in
+// flight. A slot is free again when UCX no longer needs it. Set-up and reductions need MPI. The Rendezvous
+// provides them, so that this layer does not depend on MPI.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@
 
 namespace nuice::am::ucx {
 
-/// What the ranks need from outside UCX to find each other and to agree.
+/// What the ranks need in addition to UCX to find each other and to agree.
 class Rendezvous {
  public:
   virtual ~Rendezvous() = default;
@@ -38,7 +38,8 @@ class Rendezvous {
   virtual bool is_orphan() const = 0;
 };
 
-/// Collective. Throws Error mpi on all ranks if UCX fails on one, as the other transports' set-up does.
+/// Collective. If UCX fails on one rank, throws Error `mpi` on all ranks, like the set-up of the other
+/// transports.
 std::unique_ptr<Transport> connect(std::unique_ptr<Rendezvous> rendezvous, std::size_t max_message_bytes);
 
 }  // namespace nuice::am::ucx

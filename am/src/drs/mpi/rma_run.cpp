@@ -82,8 +82,8 @@ void RmaRun::begin() {
   is_sent_.assign(sends_.size(), 0);
   sending_ = -1;
   receives_.start_unordered(0, receives_.size());
-  // The word is 2 (g - 1), or one more if the last sender has not released it yet. It does not change
-  // afterwards, because ranks that ask now ask for round g.
+  // The word is 2 (g - 1), or one more if the last sender has not released the lock yet. It does not change
+  // after that, because ranks that ask now ask for round g.
   const auto opened = static_cast<std::int64_t>(2 * round_);
   std::int64_t expected = opened - 2;
   while (true) {
@@ -112,7 +112,7 @@ void RmaRun::release() {
   const auto index = static_cast<std::size_t>(sending_);
   if (!sends_.test(index, index + 1)) return;
   const auto is_free = static_cast<std::int64_t>(2 * round_);
-  // Finds another word only if the receiver has entered the next round.
+  // Finds another value in the word only if the receiver has entered the next round.
   (void)locks_->compare_and_swap(messages_.out[index].dst, is_free + 1, is_free);
   is_sent_[index] = 1;
   ++num_moved_;
@@ -127,8 +127,8 @@ void RmaRun::append_waited_for(std::vector<Rank>& ranks) const {
   for (const Messages::Incoming& in : messages_.in) ranks.push_back(in.src);
 }
 
-/// After an error of MPI, gives the endpoint up: nothing more can be expected of the other ranks, and they
-/// must not wait for this rank.
+/// After an error of MPI, gives the endpoint up, because nothing more can be expected of the other ranks, and
+/// they must not wait for this rank.
 bool RmaRun::step(am::FirstError& /*held*/) {
   try {
     return step_in_mpi();

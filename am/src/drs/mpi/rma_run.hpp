@@ -3,18 +3,18 @@
 //
 // * word: 2 g means free for round g of the exchange; 2 g + 1 means that a message of round g is in flight
 // * receiver: start() posts all receives, then sets its word to 2 g
-// * sender: compare-and-swap from 2 g to 2 g + 1. If it succeeds: MPI_Issend, and after its completion back
-//   from 2 g + 1 to 2 g. If it fails, the receiver is busy or has not yet begun the round: the sender tries
-//   another destination, and this one again later
+// * sender: compare-and-swap from 2 g to 2 g + 1. If it succeeds: MPI_Issend and, after its completion,
+//   compare-and-swap from 2 g + 1 to 2 g. If it fails, the receiver is busy or has not yet begun the round.
+//   The sender then tries another destination, and later this one again
 //
-// The round in the word also shows whether the receiver's buffers are ready. It makes a late release fail
-// instead of opening a lock of the next round. Only compare-and-swap is used on the word, because MPI
-// promises atomicity only between equal operations. A synchronous send is complete when the receiver has
-// begun to receive it.
+// The word contains the round, so it also shows whether the receiver's buffers are ready. A late release
+// therefore fails instead of opening the lock of the next round. Only compare-and-swap is used on the word,
+// because MPI promises atomicity only between equal operations. A synchronous send is complete when the
+// receiver has begun to receive it.
 //
 // Cost in addition to the payload: a compare-and-swap and a flush for every try and for every release.
 // MPI_Win_flush waits for the target. If the network has no atomic operations, it waits until the target
-// calls MPI, and forever if the target has died; then the process ends (am/mpi/guard.hpp).
+// calls MPI. If the target has died, it waits forever; then the process ends (am/mpi/guard.hpp).
 #pragma once
 
 #include <mpi.h>
@@ -31,13 +31,13 @@ namespace nuice::drs::mpi {
 /// A 64-bit word on every rank for compare-and-swap, initially 0.
 class Words {
  public:
-  /// Collective. The process ends if a call takes longer than watchdog_s; 0: no limit.
+  /// Collective. If a call takes longer than watchdog_s, the process ends; 0: no limit.
   Words(const nuice::mpi::Communicator& comm, const am::Endpoint& endpoint, double watchdog_s);
   Words(const Words&) = delete;
   Words& operator=(const Words&) = delete;
-  /// Collective, unless the endpoint has failed: no rank may wait for a dead rank.
+  /// Collective, unless the endpoint has failed, because no rank may wait for a dead rank.
   ~Words();
-  /// Returns the previous value, which is replaced if it was `expected`.
+  /// If the word equals `expected`, replaces it by `desired`. Returns the previous value.
   std::int64_t compare_and_swap(Rank rank, std::int64_t expected, std::int64_t desired);
 
  private:

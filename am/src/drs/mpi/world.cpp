@@ -17,14 +17,14 @@ namespace nuice::drs::mpi {
 
 using nuice::mpi::must;
 
-/// Kept with the world, because MPI writes into it even if the wait for it ends with an error of the
+/// It is kept with the world, because MPI writes into it even if the wait for it ends with an error of the
 /// transport.
 struct VectorSum {
   std::vector<int> mask;
   int count = 0;
 };
 
-/// The state of a world, destroyed by its last user.
+/// The state of a world. The last object that uses it destroys it.
 struct World::State {
   std::shared_ptr<const nuice::mpi::Communicator> comm;
   am::Endpoint endpoint;

@@ -13,11 +13,13 @@
 
 namespace nuice::mpi {
 
-/// The colours of an earlier plan, for a plan that follows it. They are the phases of its table.
+/// The colours of an earlier plan, for a plan that follows it. A colour is a phase of the earlier plan's
+/// table.
 struct EarlierColours {
   const distributed::Palette* palette;
-  std::vector<distributed::Colour> sends;     ///< By current message; no_colour for a new message.
-  std::vector<distributed::Colour> receives;  ///< The same for the messages that this rank receives.
+  std::vector<distributed::Colour> sends;     ///< The earlier colour of each message that this rank sends
+                                              ///< now; no_colour for a new message.
+  std::vector<distributed::Colour> receives;  ///< The same for each message that this rank receives now.
 };
 
 /// The input of plan_locally(), which all ranks have made.
@@ -41,14 +43,14 @@ struct Unchanged {
 };
 
 struct LocalPlan {
-  PhaseTable table;            ///< Without the message of the rank to itself.
+  PhaseTable table;            ///< Without the rank's message to itself.
   std::vector<Bytes> largest;  ///< The largest transfer of each phase, of all ranks.
 
   /// One flag per planned phase: whether any rank uses it. `table` has used phases only.
   std::vector<std::uint8_t> used;
   /// For a plan that follows.
   std::optional<distributed::Palette> palette = std::nullopt;
-  /// If there was an earlier plan: which messages have kept their colour.
+  /// Which messages have kept the colour of the earlier plan, if there was one.
   Unchanged kept = {};
 };
 

@@ -9,7 +9,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// Collective. Returns the sum over all ranks. Throws Error limit on all ranks if it exceeds max_bytes.
+/// Collective. Returns the sum over all ranks. Throws Error `limit` on all ranks if it exceeds max_bytes.
 std::int64_t total(const Communicator& comm, std::int64_t mine) {
   constexpr int low_bits = 31;  // so that both sums over 2^31 ranks fit into 63 bits
   std::array<std::int64_t, 2> parts = {mine >> low_bits, mine & ((std::int64_t{1} << low_bits) - 1)};

@@ -43,7 +43,7 @@ struct Messages {
     bytes.push_back(size);
   }
   Bytes sum() const { return std::accumulate(bytes.begin(), bytes.end(), Bytes{0}); }
-  /// Throws Error limit if the sum exceeds max_bytes. verb: "send" or "receive".
+  /// Throws Error `limit` if the sum exceeds max_bytes. verb: "send" or "receive".
   void require_fits(Rank self, const std::string& verb) const {
     Bytes left = max_bytes;
     for (const Bytes size : bytes) {
@@ -63,7 +63,7 @@ void all_max(const Communicator& comm, std::span<std::int64_t> values);
 
 /// Facts about all messages, which all ranks know.
 struct Facts {
-  /// Collective. Throws Error limit on all ranks if all messages together exceed max_bytes.
+  /// Collective. Throws Error `limit` on all ranks if all messages together exceed max_bytes.
   Facts(const Communicator& comm, const Messages& sends, const Messages& receives);
 
   Bounds bounds;

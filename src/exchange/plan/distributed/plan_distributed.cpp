@@ -4,10 +4,10 @@
 // (nuice/core/check_pairs.hpp). A small matrix is gathered after all (DistributedOptions), which gives the
 // same plan.
 //
-// Cost, with d messages of this rank and at most D of any rank: d messages to learn the sources, d to check,
-// about ten sums over all ranks, and a reduction of a vector with one number per possible phase. The
-// colouring needs O(d + D) memory, about 10 d short messages, and one sum per round, of which there are at
-// most about 100 (docs/how-to/at-scale.md).
+// Cost: let d be the number of messages of this rank, and D the maximum of any rank. To learn the sources
+// takes d messages, and to check the plan d more. There are about ten sums over all ranks, and a reduction of
+// a vector with one number per possible phase. The colouring needs O(d + D) memory, about 10 d short
+// messages, and one sum per round, for at most about 100 rounds (docs/how-to/at-scale.md).
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -42,8 +42,8 @@ Messages discover_sources(const Communicator& comm, SparseExchange& sparse, cons
   return receives;
 }
 
-/// Collective. Compares the entries of each message at both ends. unchanged: if given, flags by
-/// table.destinations and table.sources of messages that need no comparison.
+/// Collective. Compares the entries of each message at both ends. unchanged: if given, flags of the messages
+/// that need no comparison, in the order of table.destinations and table.sources.
 void check_with_partners(const Communicator& comm, SparseExchange& sparse, const PhaseTable& table,
                          unsigned guarantees, const std::optional<Unchanged>& unchanged = std::nullopt) {
   const auto require = [](const std::optional<Violation>& violation) {
@@ -79,7 +79,7 @@ void check_with_partners(const Communicator& comm, SparseExchange& sparse, const
   });
 }
 
-/// Adds the message of a rank to itself, which is not a transfer, to destinations or sources.
+/// Adds the rank's message to itself, which is not a transfer, to destinations or sources.
 void add_own(std::vector<Partner>& partners, const Partner& own) {
   partners.insert(std::ranges::lower_bound(partners, own.rank, {}, &Partner::rank), own);
 }
@@ -149,8 +149,7 @@ void Plan::Planner::take_distributed(const PlanOptions& options) {
   find_leaders();
 }
 
-/// Collective. Whether the matrix is small enough that gathering it is cheaper, by the number of messages of
-/// all ranks.
+/// Collective. Returns whether all ranks together have so few messages that gathering the matrix is cheaper.
 bool Plan::Planner::gathers_after_all(const PlanOptions& options) const {
   constexpr std::int64_t bytes_of_a_message = 24;  // as CommMatrix holds them
   std::int64_t num_messages = std::ssize(destinations);
