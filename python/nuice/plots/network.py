@@ -16,6 +16,9 @@ from .style import OURS, REFERENCE_LINE, THEIRS, new_figure, three_digits, time_
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+# README shows the picture, on a phone 390 pixels wide: letters of 10 points are about 10 pixels high there.
+WIDTH_INCHES = 5.6
+
 
 def draw_network(network: Mapping[str, Any]) -> Figure:
     """Draws time and retransmissions of every exchange (above) and the traffic of each port (below), with MPI
@@ -26,38 +29,38 @@ def draw_network(network: Mapping[str, Any]) -> Figure:
     methods = network["methods"]
     longest_s = max(max(m["times_s"]) for m in methods)
     factor, unit = time_unit(longest_s)
-    figure = new_figure(13, 8.2)
-    times, lost, *lanes = figure.subplot_mosaic(
-        [["times", "lost"], ["theirs", "theirs"], ["ours", "ours"]],
-        width_ratios=[3, 1],
-        height_ratios=[0.5 + 0.36 * len(methods), 1.8, 1.8],
-    ).values()
+    bars_inches = 0.28 * len(methods)
+    lane_inches = 0.16 * len(network["ports"]["ports"])
+    figure = new_figure(WIDTH_INCHES, 4.2 + bars_inches + 2 * lane_inches)
+    times, *lanes = figure.subplots(3, height_ratios=[bars_inches, lane_inches, lane_inches])
     _draw_times(times, methods, network["bound_s"] * factor, factor, unit)
-    _draw_lost(lost, methods)
-    lost.sharey(times)
-    lost.tick_params(axis="y", labelleft=False)
     best = next(m for m in methods if m["method"] == network["best_mpi"])
     ours = next(m for m in methods if not m["mpi"])
     shown_s = 1.06 * max(best["typical"]["seconds"], ours["typical"]["seconds"])
     for axes, method, name in (
-        (lanes[0], best, best["method"]),
+        (lanes[0], best, f"MPI, {best['method']}"),
         (lanes[1], ours, f"nuice, {ours['choice']}"),
     ):
         image = _draw_lane(axes, method, network, shown_s, factor)
+        took = f"{three_digits(method['typical']['seconds'] * factor)} {unit}"
         share = f"busiest port in use {100 * method['busiest_port_share']:.0f} % of the time"
-        axes.set_title(
-            f"{name}: {three_digits(method['typical']['seconds'] * factor)} {unit}; {share}", loc="left"
-        )
+        axes.set_title(f"{name}: {took},\n{share}", loc="left", fontsize=11)
     lanes[0].tick_params(axis="x", labelbottom=False)
-    lanes[1].set_xlabel(f"time since the start of one typical exchange ({unit})")
-    figure.colorbar(image, ax=lanes, label="of the port's speed", fraction=0.02, pad=0.01)
-    tuned = network.get("tuned")
-    figure.suptitle(
-        f"the same exchange between {network['hosts']} emulated hosts: {network['times_faster']:.2f} times "
-        "as fast as MPI as installed"
-        + (f", {tuned['times_faster']:.2f} as MPI with two settings" if tuned else "")
-    )
+    lanes[1].set_xlabel(f"{unit} since the start of one typical exchange")
+    bar = figure.colorbar(image, ax=lanes[1], location="bottom", aspect=30)
+    bar.set_label("share of the port's speed (both colours)")
+    figure.suptitle(_title(network), fontsize=12)
     return figure
+
+
+def _title(network: Mapping[str, Any]) -> str:
+    lines = [
+        f"The same exchange between {network['hosts']} emulated hosts: NUICE is",
+        f"{network['times_faster']:.2f} times as fast as MPI as installed",
+    ]
+    if tuned := network.get("tuned"):
+        lines.append(f"and {tuned['times_faster']:.2f} times as fast as MPI with two settings")
+    return "\n".join(lines)
 
 
 def _draw_times(axes: Any, methods: list[Mapping[str, Any]], bound: float, factor: float, unit: str) -> None:
@@ -65,12 +68,13 @@ def _draw_times(axes: Any, methods: list[Mapping[str, Any]], bound: float, facto
         values = np.sort(np.array(method["times_s"])) * factor
         colour = THEIRS if method["mpi"] else OURS
         axes.barh(row, method["median_s"] * factor, color=colour, height=0.6, alpha=0.55)
-        axes.plot(values, np.full(len(values), row), "o", color=colour, markersize=4, alpha=0.8)
+        axes.plot(values, np.full(len(values), row), "o", color=colour, markersize=3.5, alpha=0.8)
         low, high = three_digits(values[0]), three_digits(values[-1])
-        label = f"{three_digits(method['median_s'] * factor)}  ({low} to {high})"
-        axes.annotate(
-            label, (values[-1], row), xytext=(6, 0), textcoords="offset points", va="center", fontsize=9
-        )
+        label = f"{three_digits(method['median_s'] * factor)} ({low} to {high})"
+        axes.annotate(label, (values[-1], row), xytext=(6, 0), textcoords="offset points", va="center")
+        lost = "-" if method["sent_again"] is None else f"{method['sent_again']:.0f}"
+        axes.text(1.0, row, lost, transform=axes.get_yaxis_transform(), ha="right", va="center")
+    axes.text(1.0, 1.01, "packets\nlost", transform=axes.transAxes, ha="right", va="bottom")
     axes.axvline(bound, color=REFERENCE_LINE, linestyle="--", linewidth=1.2)
     axes.annotate(
         "what the ports' speed allows",
@@ -79,25 +83,13 @@ def _draw_times(axes: Any, methods: list[Mapping[str, Any]], bound: float, facto
         xytext=(0, 3),
         textcoords="offset points",
         color=REFERENCE_LINE,
-        fontsize=8.5,
         ha="center",
     )
     axes.set_yticks(range(len(methods)), [m["method"] if m["mpi"] else "nuice, auto" for m in methods])
     axes.invert_yaxis()
-    axes.set_xlim(0, 1.3 * max(max(m["times_s"]) for m in methods) * factor)
-    axes.set_xlabel(f"time of one exchange in {unit}: every repetition, and the median")
-    axes.spines[["top", "right"]].set_visible(False)
-
-
-def _draw_lost(axes: Any, methods: list[Mapping[str, Any]]) -> None:
-    values = [m["sent_again"] or 0.0 for m in methods]
-    axes.barh(range(len(methods)), values, color=[THEIRS if m["mpi"] else OURS for m in methods], height=0.6)
-    for row, value in enumerate(values):
-        axes.annotate(
-            f"{value:.0f}", (value, row), xytext=(4, 0), textcoords="offset points", va="center", fontsize=9
-        )
-    axes.set_xlim(0, 1.25 * max(1.0, *values))
-    axes.set_xlabel("packets lost and retransmitted, per exchange")
+    # Room for the times and the lost packets on the right of the longest bar.
+    axes.set_xlim(0, 1.75 * max(max(m["times_s"]) for m in methods) * factor)
+    axes.set_xlabel(f"{unit} per exchange: median, every repetition")
     axes.spines[["top", "right"]].set_visible(False)
 
 
@@ -129,7 +121,7 @@ def _draw_lane(
     image = axes.pcolormesh(at * factor, rows, shares, vmin=0.0, vmax=1.0, cmap=colours)
     axes.axvline(lane["seconds"] * factor, color=REFERENCE_LINE, linewidth=1.6)
     axes.set_xlim(0, shown_s * factor)
-    axes.set_yticks(range(shares.shape[0]), [f"to host {port}" for port in network["ports"]["ports"]])
-    axes.tick_params(axis="y", labelsize=8)
+    axes.set_yticks(range(shares.shape[0]), network["ports"]["ports"])
+    axes.set_ylabel("to host")
     axes.invert_yaxis()
     return image
