@@ -48,12 +48,12 @@ class Palette {
 
   std::size_t size() const { return limits_.size(); }
   /// Whether any message may have any colour.
-  bool is_flat() const { return limits_.empty() || limits_.front() == limits_.back(); }
+  bool is_flat() const { return is_flat_; }
   /// Whether the largest message of any rank is far larger than the median limit, as in the matrices of real
   /// programs. Measured on 24 matrices, generated and of real programs: the bytes of the phases differ by at
   /// most 0.3 % between factors 8 and 64. With a factor of 512 log-uniform sizes need 5 to 7 % more bytes;
   /// with a factor of 1 uniform sizes need 3 % more.
-  bool is_skewed() const { return !limits_.empty() && limits_.front() / 64 > limits_[limits_.size() / 2]; }
+  bool is_skewed() const { return is_skewed_; }
   bool allows(std::size_t colour, Bytes bytes) const { return bytes <= limits_[colour]; }
 
   /// Removes the colours that no message of any rank has. used: by colour.
@@ -62,19 +62,30 @@ class Palette {
   /// Call it after a round that left `unsettled` messages of all ranks without a colour. Returns whether the
   /// cause is too few colours.
   bool needs_more(std::uint64_t unsettled);
+  /// Whether add() wanted a colour for larger messages than the bytes for new colours suffice for.
+  bool is_saving() const { return is_saving_; }
   /// Adds one colour, or, if many messages have none, up to 1/128 of the initial colours. unsettled: the
   /// sizes of the messages without a colour. The new limits are spread over these sizes, starting at the
   /// median, and every second time at the largest size, because a large message may also push a smaller one
-  /// to a new colour. Each round adds bytes that new colours may use up. Until these suffice, new colours are
-  /// for smaller messages. If the palette is flat, `unsettled` is not used. Throws Error limit.
+  /// to a new colour. Each round adds bytes that new colours may use up. While these do not suffice, the limit
+  /// of a colour is raised instead, and if that is too much too, new colours are for smaller messages. If the
+  /// palette is flat, `unsettled` is not used. Throws Error limit.
   void add(const SizeCounts& unsettled);
 
  private:
+  /// Raises the lowest limit that can be paid for to `limit`. Returns whether there is one. Where few sizes
+  /// make up most of W, the next lower size is much cheaper to raise than a colour of `limit` is to add.
+  bool raise_a_limit(Bytes limit);
+
   std::vector<Bytes> limits_;
+  bool is_flat_ = true;
+  bool is_skewed_ = false;
+  bool is_saving_ = false;
   std::size_t soon_ = 0;                // while there are fewer colours, new ones are added soon
   std::size_t step_;                    // the maximum number of colours added at once
   double bytes_a_round_ = 0;            // the bytes that a round allows new colours to add
   double bytes_left_ = 0;               // the bytes that new colours may still add
+  double bytes_for_colours_ = 0;        // of these, the bytes that are not for raising limits
   std::size_t num_added_ = 0;           // the number of calls of add()
   std::vector<std::uint64_t> history_;  // by round: the uncoloured messages, since colours were last added
 };
