@@ -30,6 +30,7 @@ Palette::Palette(std::vector<Bytes> limits, const Palette* earlier)
   const double whole = std::accumulate(limits_.begin(), limits_.end(), 0.0);
   bytes_a_round_ = whole / rounds_for_w;
   if (!limits_.empty()) bytes_left_ = free_colours * whole / static_cast<double>(limits_.size());
+  bytes_for_colours_ = bytes_left_;
   if (earlier != nullptr) {
     constexpr std::size_t part_of_colours = 20;
     soon_ = limits_.size() + std::max<std::size_t>(1, limits_.size() / part_of_colours);
@@ -37,6 +38,9 @@ Palette::Palette(std::vector<Bytes> limits, const Palette* earlier)
     for (std::size_t k = 0; k < earlier->size(); ++k) limits_[k] = std::max(limits_[k], earlier->limits_[k]);
   }
   require_room(limits_.size());
+  if (limits_.empty()) return;
+  is_flat_ = limits_.front() == limits_.back();
+  is_skewed_ = limits_.front() / 64 > limits_[limits_.size() / 2];
 }
 
 void Palette::keep(std::span<const std::uint8_t> used) {
@@ -72,8 +76,11 @@ void Palette::add(const SizeCounts& unsettled) {
     const double from = num_added_ % 2 == 0 ? 0.5 : 0;
     for (std::size_t i = 0; i < count; ++i) {
       Bytes limit = unsettled.size_below((static_cast<double>(i) + from) / static_cast<double>(count));
-      if (limits_.size() >= soon_ && static_cast<double>(limit) > bytes_left_)
+      is_saving_ = limits_.size() >= soon_ && static_cast<double>(limit) > bytes_left_;
+      if (is_saving_) {
+        if (is_skewed_ && raise_a_limit(limit)) continue;
         limit = unsettled.size_within(static_cast<Bytes>(bytes_left_ * part_for_smaller));
+      }
       if (limit == 0) continue;
       limits_.push_back(limit);
       bytes_left_ -= static_cast<double>(limit);
@@ -81,6 +88,19 @@ void Palette::add(const SizeCounts& unsettled) {
   }
   ++num_added_;
   history_.clear();
+}
+
+bool Palette::raise_a_limit(Bytes limit) {
+  const double most = bytes_left_ - bytes_for_colours_;
+  Bytes* lowest = nullptr;
+  for (Bytes& other : limits_) {
+    const bool can_pay = other < limit && static_cast<double>(limit - other) <= most;
+    if (can_pay && (lowest == nullptr || other < *lowest)) lowest = &other;
+  }
+  if (lowest == nullptr) return false;
+  bytes_left_ -= static_cast<double>(limit - *lowest);
+  *lowest = limit;
+  return true;
 }
 
 std::size_t SizeCounts::class_of(Bytes bytes) {

@@ -14,6 +14,11 @@ constexpr std::uint32_t fresh = 1U << 31;  // marks a colour given in this turn
 constexpr std::uint32_t rounds_without_waiting = 12;
 constexpr std::uint64_t one_in_waits = 8;
 
+// With skewed sizes few colours allow a large message, often a single one that is free. Two ranks would then
+// offer each other the same two colours for ever. Therefore, while a new colour would cost too many bytes, one
+// in four of the messages that could not take a step gets another colour to offer.
+constexpr std::uint64_t one_in_turns = 4;
+
 Rank distance(Rank self, Rank partner, Rank num_ranks) {
   return partner >= self ? partner - self : partner - self + num_ranks;
 }
@@ -124,6 +129,24 @@ Colour Turn::evict(const Side& side, Bytes bytes) {
   const Colour colour = std::exchange(side.colours[smallest], no_colour);
   at_[colour] = 0;
   keep_for(side, smallest, take_colour(side, least));
+  return colour;
+}
+
+/// Offers `colour` to a random message instead of its own. Returns that colour, which allows `bytes`; without
+/// such a message, `colour`.
+Colour Turn::exchange(const Side& side, Bytes bytes, Colour colour, Random& random) {
+  const std::size_t count = side.colours.size();
+  const std::size_t first = random.below(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto edge = static_cast<Edge>((first + i) % count);
+    const Colour own = side.colours[edge];
+    if (own == no_colour || (at_[own] & fresh) != 0) continue;
+    if (!palette_.allows(own, bytes) || !palette_.allows(colour, side.bytes[edge])) continue;
+    side.colours[edge] = no_colour;
+    at_[own] = 0;
+    keep_for(side, edge, colour);
+    return own;
+  }
   return colour;
 }
 
@@ -249,8 +272,13 @@ void Turn::take(const Side& side, std::span<const Letter> in, std::uint32_t roun
     collect_free(side, Letter::most_offered * holes_.size(), &random);
     for (const Hole& hole : holes_) {
       const bool waits = round > rounds_without_waiting && random.below(one_in_waits) == 0;
-      if (waits || !steal(side, hole, out))
-        keep_for(side, hole.edge, take_colour(side, side.bytes[hole.edge]));
+      if (!waits && steal(side, hole, out)) continue;
+      const Bytes bytes = side.bytes[hole.edge];
+      Colour colour = take_colour(side, bytes);
+      const bool turns = palette_.is_skewed() && palette_.is_saving() && colour != no_colour &&
+                         random.below(one_in_turns) == 0;
+      if (turns) colour = exchange(side, bytes, colour, random);
+      keep_for(side, hole.edge, colour);
     }
     send_offers(side, out);
   }

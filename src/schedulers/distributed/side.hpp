@@ -88,6 +88,7 @@ class Turn {
   Colour take_free(Bytes bytes);
   Colour take_colour(const Side& side, Bytes bytes);
   Colour evict(const Side& side, Bytes bytes);
+  Colour exchange(const Side& side, Bytes bytes, Colour colour, Random& random);
   void keep_as_example(const Side& side, std::vector<Edge>& holes);
   void give(const Side& side, Edge edge, Colour colour, std::vector<Letter>& out);
   bool match(const Side& side, const Hole& hole, std::vector<Letter>& out);
