@@ -240,7 +240,7 @@ TEST(DistributedColoring, MakesHardlyMorePhasesForTheLargeMessagesThanThereMustB
 }
 
 /// A grid with messages of two large sizes, one for each direction, as LULESH has them, and tiny messages
-/// between all ranks. Two ranks must not offer each other the same colours for ever: then a phase of the
+/// between all ranks. Two ranks must not offer each other the same colours forever: then a phase of the
 /// smaller of the large sizes is added, a ninth of all bytes.
 TEST(DistributedColoring, AddsNoPhaseForLargeMessagesOfTwoSizes) {
   constexpr Rank side = 5;

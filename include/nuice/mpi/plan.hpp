@@ -173,7 +173,7 @@ class Plan {
   /// cost: a small message to each destination.
   /// Throws also: `invalid_argument` for invalid fields, and for fields that do not suit the partners;
   /// `mismatch` if both ends of a message differ (the text names pair and field); `not_applicable` if the
-  /// plan forwards messages, and messages exceed their planned sizes by different factors or a part ends
+  /// plan forwards messages, and the ratio of size to planned size differs between messages or a part ends
   /// inside an element.
   Exchange bind(std::span<const SendField> send, std::span<const ReceiveField> receive,
                 Direction direction = Direction::forwards);

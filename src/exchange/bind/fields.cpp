@@ -190,9 +190,9 @@ Layout::Ratio agree_on_ratio(const Communicator& comm, const FieldSide& send, co
   const Layout::Ratio ratio{extremes[0], extremes[1]};
   all_or_none(comm, [&] {
     if (ratio.fields != -extremes[2] || ratio.plan != -extremes[3])
-      throw Error(
-          ErrorCode::not_applicable,
-          "the plan forwards messages, so all messages must exceed their planned sizes by the same factor");
+      throw Error(ErrorCode::not_applicable,
+                  "the plan forwards messages, so the ratio of size to planned size must be the same for all "
+                  "messages");
     for (const Part& part : table.parts) {
       const bool fits = part.offset % ratio.plan == 0 && part.bytes % ratio.plan == 0;
       if (!fits)

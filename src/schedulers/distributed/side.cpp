@@ -15,7 +15,7 @@ constexpr std::uint32_t rounds_without_waiting = 12;
 constexpr std::uint64_t one_in_waits = 8;
 
 // With skewed sizes few colours allow a large message, often a single one that is free. Two ranks would then
-// offer each other the same two colours for ever. Therefore, while a new colour would cost too many bytes, one
+// offer each other the same two colours forever. Therefore, while a new colour would cost too many bytes, one
 // in four of the messages that could not take a step gets another colour to offer.
 constexpr std::uint64_t one_in_turns = 4;
 
