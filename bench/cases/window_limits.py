@@ -6,8 +6,8 @@ connections: processor time of the library's thread, as a share of one core, if 
 unexpected: growth of a rank's memory that computes for 10 s while each other rank sends it 512 KiB, just
   short enough to be sent without the receiver's consent; with `nuice run` and without
   (bench/flow_programs/unexpected.cpp, 16 hosts with 4 ranks each).
-steady: the 95th percentile of 40 exchanges over their median, without windows and with them. On `fast` 16 ranks
-  occupy both cores of the test machine all the time; on `shallow` only the network decides.
+steady: the 95th percentile of 40 exchanges over their median, without windows and with them. On `fast` 16
+  ranks occupy both cores of the test machine all the time; on `shallow` only the network decides.
 changes: in a job on `fast` the ports of one host become 5 times slower, and later as fast as at first. times:
   the median of the exchanges from the third after a change, over the median of a job that has this rate
   from its beginning; first: the same for the first exchange after the change.
