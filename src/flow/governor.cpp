@@ -145,8 +145,8 @@ void Governor::look_at_all(double now_s) {
   std::erase_if(awake_, [&](Connection* one) {
     if (look_at(*one, now_s)) return false;
     one->is_awake = false;
-    // A reader may have added to bytes_read since look_at(). Then its wake() or the exchange() below sets is_awake
-    // again; the one that does so lists the connection.
+    // A reader may have added to bytes_read since look_at(). Then its wake() or the exchange() below sets
+    // is_awake again; the one that does so lists the connection.
     const bool has_received = one->bytes_read != one->bytes_seen;
     one->is_listed = has_received && !one->is_awake.exchange(true);
     return !one->is_listed;

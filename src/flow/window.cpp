@@ -26,8 +26,8 @@ constexpr int rates_of_period = 64;  // number of rates in a period of fastest_
 constexpr std::int64_t segments_of_a_first_rate = 10;
 
 // A loss costs a retransmission timeout if too few packets follow to reveal it. When one segment of 100 is
-// lost, such timeouts begin to show in exchanges of several hundred segments. Fewer packets out of order may also
-// have been overtaken on another path.
+// lost, such timeouts begin to show in exchanges of several hundred segments. Fewer packets out of order may
+// also have been overtaken on another path.
 constexpr double share_that_is_too_much = 1.0 / 100;
 constexpr std::int64_t segments_to_judge = 400;  // four losses at that share
 constexpr double seen_of_two_packets = 0.5;      // only the loss of the first packet is seen

@@ -26,8 +26,8 @@
 
 namespace nuice::mpi {
 
-/// A kind of collective call. `buffers`, `array`, `fields`, `messages`: bind() of memory in this form. `none`: a
-/// plan is made. `halo`: a halo is made. `follow`: a plan is made from another plan.
+/// A kind of collective call. `buffers`, `array`, `fields`, `messages`: bind() of memory in this form.
+/// `none`: a plan is made. `halo`: a halo is made. `follow`: a plan is made from another plan.
 enum class Form { buffers, array, fields, none, halo, follow, messages };
 
 struct BindCall {

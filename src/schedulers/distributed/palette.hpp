@@ -80,6 +80,7 @@ class Palette {
   bool raise_a_limit(Bytes limit);
 
   std::vector<Bytes> limits_;
+  // Decided when the palette is made: a raised limit must not make it look flat.
   bool is_flat_ = true;
   bool is_skewed_ = false;
   bool is_saving_ = false;
