@@ -61,8 +61,8 @@ inline constexpr std::string_view default_executor = "phased";
 /// Returns all entries, in a fixed order.
 std::span<const Executor> executors();
 
-/// Returns the entry with that name. Throws Error with code `invalid_argument`, whose text lists the known
-/// names.
+/// Returns the entry with that name. Throws Error with code `invalid_argument` for an unknown name; the text
+/// lists the known names.
 const Executor& find_executor(std::string_view name);
 
 /// Adds an entry until the program ends; the strings of the entry must live as long. Call add_executor() on

@@ -35,9 +35,9 @@ enum class Planning {
 enum class Effort {
   estimate,  ///< Nothing is measured; the prediction decides.
   /// The program's first exchanges are measured, and the fastest method stays (docs/adr/0050). If there are
-  /// several hosts and no machine is named, the prediction only determines the order of the trials, and the
-  /// first exchanges also try methods that combine or forward messages. With `learn`, exchange n can complete
-  /// only when every rank has completed exchange n - 3.
+  /// several hosts and no machine is named, predictions are used only to choose the order in which messages
+  /// are sent, and the first exchanges also try methods that combine or forward messages. With `learn`,
+  /// exchange n can complete only when every rank has completed exchange n - 3.
   learn
 };
 

@@ -87,8 +87,8 @@ struct NetworkProperties {
 
 /// The losses at a busy receiver. With k incoming messages the receiver's port runs at 1 / (1 +
 /// min(loss_per_sender * (k - 1), loss_most)) of its speed. If queue_senders messages are already incoming,
-/// and a new message brings the sum of their sizes above `queue` bytes, the new message restarts timeout_s
-/// later.
+/// and a new message brings the sum of their sizes above `queue` bytes, the new message is lost, and is
+/// retransmitted after timeout_s.
 struct BusyReceiver {
   double loss_per_sender = 0;
   double loss_most = 0;

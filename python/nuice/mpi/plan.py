@@ -177,8 +177,8 @@ class Plan:
         return value.value
 
     def text(self, name: str) -> str:
-        """Returns a string of nuice_plan_text() by name: scheduler, executor, overridden, warning, advice,
-        advice_json.
+        """Returns a string of nuice_plan_text() by name: scheduler, executor, overridden, advice, advice_json,
+        warning (always empty, kept for older programs).
         """
         text = c_char_p()
         self._must(lib.nuice_plan_text(self._handle, name_text(name), byref(text)))
