@@ -168,7 +168,7 @@ void EndpointCore::tell_of_failure(const Error& error) noexcept {
       (void)try_post(dst, internal_header(InternalHandler::failure), std::as_bytes(std::span(&head, 1)),
                      bytes);
     } catch (...) {
-      // Dead ranks cannot be told.
+      // A dead rank cannot receive the error.
     }
   }
   if (in_progress_) return;  // a handler may not poll
