@@ -208,7 +208,8 @@ Plan::Binder::Bound Plan::Binder::bind_fields(std::span<const SendField> send,
   });
 }
 
-/// Binds messages. If messages of any rank are not contiguous bytes, they are bound like fields.
+/// Binds messages. If any rank has a message that is not contiguous bytes, all ranks bind their messages like
+/// fields.
 Plan::Binder::Bound Plan::Binder::bind_checked(const Layout& given, bool are_buffers,
                                                const Elsewhere& elsewhere) {
   int has_gaps = are_buffers || are_plain(given) ? 0 : 1;
