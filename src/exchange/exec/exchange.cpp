@@ -112,7 +112,7 @@ bool Exchange::State::advance_watching(bool block, bool is_first_look) {
 /// it may wait for a rank that has such messages and gave up.
 void Exchange::State::check_deaths() const {
   if (dead_ranks(*comm).empty()) return;
-  throw Error(ErrorCode::mpi, "rank " + std::to_string(comm->rank()) + " gives up");  // guarded() names them
+  throw Error(ErrorCode::mpi, "rank " + std::to_string(comm->rank()) + " gives up");  // guarded() adds names
 }
 
 /// Adds up the time in which this rank found no progress. The time between two checks counts at most most_s,
