@@ -19,9 +19,8 @@
 namespace nuice::mpi {
 namespace {
 
-/// The size of a chunk. It is small enough that every MPI sends a chunk without asking the receiver (Open
-/// MPI:
-/// up to 64 KiB).
+/// The size of a chunk. It is small enough that every MPI sends a chunk without asking the receiver (Open MPI
+/// does so up to 64 KiB).
 constexpr Bytes chunk_bytes_over_tcp = 32 << 10;
 
 RunSettings settings_for(const PlanOptions& options, const HostView& view, const Elsewhere& elsewhere) {
