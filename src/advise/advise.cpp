@@ -204,8 +204,9 @@ class Decision {
     candidate.uncertainty = combined(uncertainty, options_.machine_uncertainty);
   }
 
-  /// Predicts the exchange again with a simulator. No simulator supports notifications on networks that may
-  /// lose packets. The rule's prediction is then kept.
+  /// Predicts the exchange again with a simulator. The rule's prediction is kept for executors with
+  /// notifications on networks that may lose packets, which no simulator supports, and for a DRS_N that is
+  /// refused too often.
   void simulate_one(Entry& candidate) {
     spend(work_s(candidate));
     candidate.is_simulated = true;
