@@ -313,8 +313,8 @@ class Decision {
     std::rotate(candidates_.begin() + 1, nothing, nothing + 1);
   }
 
-  /// Returns the most promising candidate that the budget allows. The budget grows if the best candidate
-  /// turns out to be slower than predicted.
+  /// Returns the candidate to simulate next, the most promising one that the budget allows; null if there is
+  /// none. The budget grows if the best candidate turns out to be slower than predicted.
   Entry* next_to_look_at() {
     const Entry& safest = *std::ranges::min_element(candidates_, std::less{}, at_worst_s);
     const double best_s = at_worst_s(safest);
