@@ -123,7 +123,7 @@ void EndpointCore::poll_blindly() noexcept {
 
 void EndpointCore::time_out(const std::string& text) {
   const std::vector<Rank> silent = silent_ranks();
-  throw_failure();  // of another rank, received meanwhile
+  throw_failure();  // the failure of another rank, received by now
   give_up(ErrorCode::timeout,
           text + (silent.empty() ? "; all ranks respond: probable deadlock (a message was never sent)"
                                  : "; no answer from " + names_of(silent)));
