@@ -48,8 +48,8 @@ struct Executor {
   /// Returns whether the executor proceeds phase by phase. Only such executors carry out schedules that
   /// forward messages.
   bool has_phases() const { return pace == Pace::phases || pace == Pace::pairs; }
-  /// Returns whether simulate() or, without a schedule, simulate_drs_n() simulates the executor. For
-  /// executors with notifications there are a model and a simulation packet by packet (simulate_packets()).
+  /// Returns whether simulate() or, without a schedule, simulate_drs_n() simulates the executor. Executors
+  /// with notifications are simulated only packet by packet (simulate_packets()).
   bool is_simulated() const { return pace != Pace::notices; }
   /// Returns whether the executor can carry out schedules with these guarantees.
   bool carries_out(unsigned guarantees) const { return needs_schedule() && (guarantees & needs) == needs; }

@@ -159,7 +159,7 @@ struct PlanOptions {
   bool check = true;
   /// The time without progress, in seconds, after which wait(), test(), next() and poll() throw Error with
   /// code `timeout`; the text names the ranks for which this rank waits. 0: ranks wait forever. The time
-  /// between two calls counts for at most a thousandth of the limit, because other ranks may have waited for
+  /// between two calls counts as at most a thousandth of the limit, because other ranks may have waited for
   /// this rank. The limit should be well above the time of the slowest phase. With a watchdog, waiting ranks
   /// poll. The limit also applies to planning and binding: all ranks must begin such a call within the limit.
   double watchdog_s = 0;

@@ -76,8 +76,9 @@ class Palette {
   void add(const SizeCounts& unsettled);
 
  private:
-  /// Raises the lowest limit that can be paid for to `limit`. Returns whether there is one. If few sizes make
-  /// up most of W, raising the next lower size costs much less than adding a colour of `limit`.
+  /// Raises one limit to `limit`: the lowest limit that the bytes left allow. Returns whether there is such a
+  /// limit. If few sizes make up most of W, raising the next lower size costs much less than adding a colour
+  /// of `limit`.
   bool raise_a_limit(Bytes limit);
 
   std::vector<Bytes> limits_;

@@ -18,8 +18,8 @@ class Lull {
   explicit Lull(int pauses) : pauses_(pauses) {}
 
   void sent() { in_a_row_ = 0; }
-  /// makes_a_burst: whether such messages come in large numbers, and the transport has room for the
-  /// messages of one pause.
+  /// Records that a message has arrived. makes_a_burst: whether messages of this kind come in large numbers,
+  /// and the transport has room for all that arrive during a pause.
   void arrived(bool makes_a_burst) { in_a_row_ = makes_a_burst ? in_a_row_ + 1 : 0; }
   /// Called at the end of a poll. Pauses after a flood.
   void polled(int handled) {
