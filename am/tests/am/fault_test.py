@@ -62,7 +62,7 @@ class Faults(unittest.TestCase):
     times: typing.ClassVar[dict] = {}
 
     def expect(self, cases, expected, most_s, *launcher_options):
-        """Checks that all survivors of all cases report the expected error in time. Runs two cases at once."""
+        """Checks that all survivors report the expected error in time. Runs two cases at once."""
         for begin in range(0, len(cases), 2):
             written, said = run(cases[begin : begin + 2], *launcher_options)
             for case, heard in said.items():
