@@ -35,7 +35,8 @@ enum class Routing {
 /// The costs of a message.
 struct MessageCosts {
   double start_up_s = 0;  ///< The time for which the send port is held before the first byte.
-  /// The time from when the last byte leaves until the last byte arrives. It occupies no port.
+  /// The time between the departure and the arrival of the last byte. During this time the message occupies
+  /// no port.
   double latency_s = 0;
   double hop_s = 0;        ///< The additional latency of every link of the route.
   double handshake_s = 0;  ///< The delay of a synchronous send after both ranks are ready.
