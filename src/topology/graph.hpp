@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Networks of any shape, for kinds that read files.
 //
-// Routing: shortest routes, counted in links. If c links begin a shortest route to dst, the route takes link
-// (q mod c), in the order in which these links were added, and continues with q = q / c. It begins with q =
-// dst. So a route is a function of (src, dst), routes to different ranks are spread, and in a fat tree the
-// result is d-mod-k. Hosts are only ends of routes.
+// Routing: shortest routes, counted in links. A number q, at first dst, chooses among them. At each vertex, c
+// links continue a shortest route to dst. The route takes number (q mod c) of these links, in the order in
+// which they were added, and q becomes q / c. So a route is a function of (src, dst), routes to different
+// ranks are spread, and in a fat tree the result is d-mod-k. Hosts are only ends of routes.
 //
-// Memory: 2 bytes for each pair of a vertex and a home. Building it takes a breadth-first search per home.
+// Memory: 2 bytes for each pair of a vertex and a home. Building the network takes a breadth-first search per
+// home.
 #pragma once
 
 #include <cstdint>

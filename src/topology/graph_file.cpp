@@ -45,7 +45,7 @@ class GraphFileReader {
   }
 
  private:
-  /// Reads the words of the next line that has any. Text after a # is a comment.
+  /// Reads the words of the next line that is not empty. Text after a # is a comment.
   bool next() {
     while (lines_.next(line_)) {
       words_ = core::split_words(std::string_view(line_).substr(0, line_.find('#')));

@@ -44,8 +44,8 @@ class Names {
     if (is_new) in_small_letters_[core::lower(name)].push_back(found->second);
     return found->second;
   }
-  /// Returns the number of the name as written. If there is none, but only one name that differs from it only
-  /// in case, returns that name's number.
+  /// Returns the number of the name as written. If there is no such name, but exactly one name that differs
+  /// only in case, returns the number of this other name.
   std::optional<std::size_t> find(const std::string& name) const {
     if (const auto found = numbers_.find(name); found != numbers_.end()) return found->second;
     const auto alike = in_small_letters_.find(core::lower(name));
@@ -70,7 +70,7 @@ struct Switch {
   std::vector<std::size_t> children = {};
   std::vector<std::size_t> parents = {};
   std::int64_t num_hosts = -1;  // number of hosts below it; -1: not yet known, -2: being counted
-  std::size_t island = 0;       // the number of one switch of its island, the same for all its switches
+  std::size_t island = 0;       // the number of one of the island's switches, the same one for all of them
 };
 
 struct Host {
