@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds the words of tools/prose.txt in documents, comments and strings.
+"""Finds the words of tools/prose.txt in documents, comments and strings, and lines that are too wide.
 
     tools/prose.py [FILE...]   prints FILE:LINE: found -> what to write; without files, of all files
 
@@ -28,6 +28,8 @@ FORTRAN_TEXT = re.compile(r"![^\n]*|\"[^\"\n]*\"|'[^'\n]*'")
 NO_PROSE = re.compile(r"^```.*?^```$|<!--.*?-->|`[^`\n]+`|(?<=\])\([^)\s]*\)|^    [^\n]*$", re.S | re.M)
 QUOTED = re.compile(r"`[^`\n]+`")  # in comments: names of the code
 MOST_NUMBERS = 6
+MOST_COLUMNS = 110  # clang-format leaves comments and strings as they are
+NARROW = {".hpp", ".cpp", ".h", ".c", ".py"}
 NUMBER = re.compile(r"(?<![\w.#-])\d[\d,.]*(?: (?:to|and|or|x) \d[\d,.]*)*")
 
 
@@ -89,6 +91,12 @@ def sentences_with_many_numbers(path: Path) -> list[str]:
     return [" ".join(s.split()) for s in sentences if len(NUMBER.findall(s)) > MOST_NUMBERS]
 
 
+def wide_lines(path: Path) -> list[int]:
+    """Lines of a source in C, C++ or Python that are too wide; an address cannot be broken."""
+    lines = path.read_text(encoding="utf-8").split("\n") if path.suffix in NARROW else []
+    return [n for n, line in enumerate(lines, 1) if len(line) > MOST_COLUMNS and "://" not in line]
+
+
 def files() -> list[str]:
     names = subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).split("\n")
     kinds = C_LIKE | FORTRAN | {".md", ".py"}
@@ -103,6 +111,9 @@ def main(words: list[str]) -> int:
     for name in words or files():
         for line, found, use in findings(ROOT / name):
             print(f"{name}:{line}: {found} -> {use}")
+            failed = True
+        for line in wide_lines(ROOT / name):
+            print(f"{name}:{line}: more than {MOST_COLUMNS} columns -> break the line")
             failed = True
     return int(failed)
 

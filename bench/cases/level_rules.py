@@ -26,7 +26,8 @@ def measure(make, rule, samples):
         plain.append((schedule.num_phases, nuice.phase_bytes(schedule)))
         level_of = rule(matrix) if getattr(rule, "is_global", False) else rule
         ours.append(rs_nh(matrix, level_of, seed))
-    phases, phase_bytes = (mean(o) / mean(p) for o, p in zip(zip(*ours), zip(*plain), strict=True))  # noqa: B905
+    columns = zip(zip(*ours, strict=True), zip(*plain, strict=True), strict=True)
+    phases, phase_bytes = (mean(o) / mean(p) for o, p in columns)
     return {"more_percent": 100 * (phases - 1), "bytes_of_rs_n": phase_bytes}
 
 

@@ -65,13 +65,12 @@ void measure(int partners, GlobalIndex entries, int reps, const nuice::mpi::Plan
     const double error = largest_error(ghosts[w], exact);
     std::ranges::sort(ways[w].seconds);
     if (rank == 0)
-      std::printf(
-          R"({"wire": "%s", "ranks": %d, "partners": %d, "bytes": %lld, "exchange_s": %.9g, "slowest_s": %.9g, )"
-          R"("largest_error": %.3g, "roundoff": %.3g})"
-          "\n",
-          ways[w].name, ranks, partners, 8 * static_cast<long long>(entries),
-          ways[w].seconds[ways[w].seconds.size() / 2], ways[w].seconds.back(), error,
-          exchanges[w].wire_roundoff());
+      std::printf(R"({"wire": "%s", "ranks": %d, "partners": %d, "bytes": %lld, "exchange_s": %.9g, )"
+                  R"("slowest_s": %.9g, "largest_error": %.3g, "roundoff": %.3g})"
+                  "\n",
+                  ways[w].name, ranks, partners, 8 * static_cast<long long>(entries),
+                  ways[w].seconds[ways[w].seconds.size() / 2], ways[w].seconds.back(), error,
+                  exchanges[w].wire_roundoff());
   }
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Active messages in one program: breadth-first search on a graph that is spread over the ranks, where a message marks a
-// vertex at its owner and makes that rank visit its neighbours, until nothing is left to do anywhere.
+// Active messages in one program: breadth-first search on a graph that is spread over the
+// ranks, where a message marks a vertex at its owner and makes that rank visit its neighbours,
+// until nothing is left to do anywhere.
 //
 //   mpiexec -n 4 active_messages        # prints the same line for any number of ranks
 //
-// The graph: vertices 0 .. n-1, and from each vertex v arcs to 2v+1 and 3v+2 (mod n). Vertex v lives on rank v mod size.
+// The graph: vertices 0 .. n-1, and from each vertex v arcs to 2v+1 and 3v+2 (mod
+// n). Vertex v lives on rank v mod size.
 #include <mpi.h>
 
 #include <algorithm>
@@ -32,7 +34,8 @@ void search() {
   const auto owner = [&](std::uint64_t vertex) { return static_cast<nuice::Rank>(vertex % size); };
   std::vector<std::uint32_t> distance(num_vertices / size + 1, UINT32_MAX);
 
-  // The handler runs at the owner. It may send, so the search spreads by itself; a shorter way that comes later wins.
+  // The handler runs at the owner. It may send, so the search spreads by itself;
+  // a shorter way that comes later wins.
   am::Coalescer<Visit>* visits = nullptr;
   const auto visit = ep.on<Visit>("visit", [&](am::Context&, const Visit& v) {
     std::uint32_t& known = distance[v.vertex / size];

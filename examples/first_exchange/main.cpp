@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A first planned exchange: every rank declares its destinations, one plan is made, and it is used many times.
-// mpi.cpp does the same with MPI alone.
+// A first planned exchange: every rank declares its destinations, one plan is made, and it is used many
+// times. mpi.cpp does the same with MPI alone.
 #include <cstdio>
 #include <nuice/core/error.hpp>
 #include <nuice/mpi.hpp>

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Work on every message as soon as it arrives, while others are in flight, compared with waiting for all of them first.
+// Work on every message as soon as it arrives, while others are in flight,
+// compared with waiting for all of them first.
 //
-//   mpiexec -n 8 overlap [KiB per message = 64] [us of work per message = 1000] [partners = 7] [executor = phased]
+//   mpiexec -n 8 overlap [KiB per message = 64] [us of work per message = 1000] [partners = 7]
+//                        [executor = phased]
 //
-// With d messages that take t each to arrive and w of work on each, waiting first costs about d t + d w, and working as
-// they land max(d t, d w) and the last one's w or the first one's t. That needs somebody else to move the bytes meanwhile,
-// a network: ranks that share memory copy them themselves and gain little.
+// With d messages that take t each to arrive and w of work on each, waiting first costs about d t + d w, and
+// working as they land max(d t, d w) and the last one's w or the first one's t. That needs somebody else to
+// move the bytes meanwhile, a network: ranks that share memory copy them themselves and gain little.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -26,8 +28,8 @@ struct Case {
 
 void pause_us(double us) { std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(us)); }
 
-/// What a program does with a message. A pause stands for the rest of the work, so that ranks which share cores do not
-/// take them from each other.
+/// What a program does with a message. A pause stands for the rest of the work, so that ranks which share
+/// cores do not take them from each other.
 long work_on(std::span<const std::byte> data, const Case& c) {
   long sum = 0;
   for (const std::byte byte : data) sum += std::to_integer<long>(byte);

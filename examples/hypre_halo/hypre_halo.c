@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Matrix-vector products of hypre's ParCSR matrices, their halos exchanged by plans.
  *
- * A ParCSR matrix knows which entries of x go to which rank, and where received ones lie (its comm_pkg). That is a plan's input:
- * halo_create() makes one, halo_matvec() is hypre_ParCSRMatrixMatvec() with it instead of hypre's Isend and Irecv. The program
- * takes the matrices of all levels that BoomerAMG makes of a Laplacian: from few large messages to many small ones. The results must be
- * hypre's, bit for bit.
+ * A ParCSR matrix knows which entries of x go to which rank, and where received ones lie (its comm_pkg). That
+ * is a plan's input: halo_create() makes one, halo_matvec() is hypre_ParCSRMatrixMatvec() with it instead of
+ * hypre's Isend and Irecv. The program takes the matrices of all levels that BoomerAMG makes of a Laplacian:
+ * from few large messages to many small ones. The results must be hypre's, bit for bit.
  *
  *   mpiexec -n 8 hypre_halo [POINTS a direction and rank, 20] [OPTIONS of plans, "scheduler=auto"]
  */

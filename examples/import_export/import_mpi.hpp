@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Import and export by MPI alone, as Tpetra's Distributor does it: every message by Irecv and Isend, all at once.
-// import_nuice.hpp is the same class by planned exchanges.
+// Import and export by MPI alone, as Tpetra's Distributor does it: every message by Irecv and Isend, all at
+// once. import_nuice.hpp is the same class by planned exchanges.
 #pragma once
 
 #include <mpi.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Import and export by planned exchanges: the class of import_mpi.hpp on nuice::mpi::Halo, which finds the messages
-// and plans it. Nothing else of the program changes, and its results are the same bit for bit.
+// Import and export by planned exchanges: the class of import_mpi.hpp on nuice::mpi::Halo, which finds the
+// messages and plans it. Nothing else of the program changes, and its results are the same bit for bit.
 //
-// A bound exchange knows its memory and a program passes any vectors, so values go by arrays of the halo's own: one copy more of
-// what a rank owns. A program that always exchanges the same vectors binds them themselves and saves that.
+// A bound exchange knows its memory and a program passes any vectors, so values go by arrays of the
+// halo's own: one copy more of what a rank owns. A program that always exchanges the same vectors
+// binds them themselves and saves that.
 #pragma once
 
 #include <mpi.h>
@@ -19,7 +20,8 @@
 
 class Import {
  public:
-  /// Collective. From the map with one owner to one in which ranks hold each other's entries. The options come from the
+  /// Collective. From the map with one owner to one in which ranks hold each other's
+  /// entries. The options come from the
   /// environment: NUICE_OPTIONS="scheduler=coloring executor=async".
   Import(MPI_Comm comm, const Map& source, const Map& target)
       : halo_(comm, nuice::mpi::Ownership::ranges(source.begins), target.indices, {.scheduler = "auto"}) {
@@ -56,7 +58,8 @@ class Import {
     std::optional<nuice::mpi::HaloExchange> gather, scatter;
   };
 
-  /// Bound when vectors of this number of columns come for the first time, which is collective: all ranks pass the same.
+  /// Bound when vectors of this number of columns come for the first time, which is
+  /// collective: all ranks pass the same.
   Buffers& buffers_for(std::size_t columns) {
     Buffers& b = buffers_[columns];
     if (!b.gather) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A finite-element solver in the manner of Tpetra: vectors have one owner an entry, elements are computed on vectors in which ranks
-// hold each other's entries, an import fetches what is missing and an export adds what was computed for others.
+// A finite-element solver in the manner of Tpetra: vectors have one owner an entry, elements are
+// computed on vectors in which ranks hold each other's entries, an import fetches what is missing and an
+// export adds what was computed for others.
 //
-//   mpiexec -n 4 import_export [POINTS 64] [COLUMNS 4]        # import_nuice.hpp; import_export_mpi has import_mpi.hpp
+//   mpiexec -n 4 import_export [POINTS 64] [COLUMNS 4]
+//   mpiexec -n 4 import_export_mpi ...                    # the same with import_mpi.hpp
 //
-// Solves -u'' = f on the unit square, POINTS x POINTS nodes, linear triangles, for COLUMNS right-hand sides at once by conjugate
-// gradients. Both programs must print the same digits.
+// Solves -u'' = f on the unit square, POINTS x POINTS nodes, linear triangles, for COLUMNS right-hand sides
+// at once by conjugate gradients. Both programs must print the same digits.
 #include <mpi.h>
 
 #include <array>
@@ -102,7 +104,8 @@ int main(int argc, char** argv) {
     Import import(MPI_COMM_WORLD, mesh.owned, mesh.held);
     const std::size_t num_owned = mesh.owned.indices.size();
     MultiVector x(num_owned, columns), residual = x, product = x;
-    // A source at one node and a sink at another, others in each column, so that the sums are zero and A x = b can be solved.
+    // A source at one node and a sink at another, others in each column, so that the sums
+    // are zero and A x = b can be solved.
     for (std::size_t c = 0; c < columns; ++c) {
       for (const auto& [node, amount] :
            {std::pair{points + 1 + static_cast<std::int64_t>(c), 1.0},

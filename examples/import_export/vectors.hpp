@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-/// Which global indices a rank holds, in its own order; begins: the one map in which every index has one owner, in ranges.
+/// Which global indices a rank holds, in its own order; begins: the one map in which
+/// every index has one owner, in ranges.
 struct Map {
   std::vector<std::int64_t> indices;
   std::vector<std::int64_t>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A loop with an exchange that goes on after a rank has died: mpiexec --with-ft ulfm -n 4 recover
  *
- * Every rank passes what it has to the next one. In step 3 the last rank dies. The others get NUICE_ERR_MPI, with its name, make a
- * communicator without it (MPIX_Comm_shrink, of Open MPI 5 and other MPIs with fault tolerance), and a plan for that. Some may have
- * finished more steps than others, so all go back to the last step that all have begun, and to what they had then. */
+ * Every rank passes what it has to the next one. In step 3 the last rank dies. The others get NUICE_ERR_MPI,
+ * with its name, make a communicator without it (MPIX_Comm_shrink, of Open MPI 5 and other MPIs with fault
+ * tolerance), and a plan for that. Some may have finished more steps than others, so all go back to the last
+ * step that all have begun, and to what they had then. */
 #include <mpi.h>
 /* after mpi.h */
 #include <mpi-ext.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The problem of the tutorial: a network of points, each with a value that becomes the mean of its neighbours'.
+// The problem of the tutorial: a network of points, each with a value
+// that becomes the mean of its neighbours'.
 #pragma once
 
 #include <cstdint>

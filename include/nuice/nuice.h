@@ -181,7 +181,7 @@ NUICE_API int nuice_plan_text(const nuice_plan* plan, const char* name, const ch
 /** Collective. Frees the plan and sets *plan to NULL; does nothing for NULL. Bound exchanges stay usable. */
 NUICE_API int nuice_plan_free(nuice_plan** plan);
 
-/* ---- Binding: the memory must stay valid until nuice_exchange_free(). Errors as nuice::mpi::Plan::bind() -- */
+/* ---- Binding: the memory must stay valid until nuice_exchange_free(). Errors as nuice::mpi::Plan::bind() */
 
 /** Collective. Binds one buffer per partner: send[i] holds the message to destination i, and receive[i] has
  * room for the message from source i. If direction is NUICE_BACKWARDS, send[i] holds the message to source i,

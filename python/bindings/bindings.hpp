@@ -39,8 +39,8 @@ void register_broadcast(nb::module_& module);
 void register_advise(nb::module_& module);
 void register_at_scale(nb::module_& module);
 
-/// Releases the interpreter lock, and lets a signal (Ctrl-C) end what runs meanwhile: the exception of its handler comes out
-/// of the call. Not for calls that change an object in place.
+/// Releases the interpreter lock, and lets a signal (Ctrl-C) end what runs meanwhile: the exception of its
+/// handler comes out of the call. Not for calls that change an object in place.
 class Interruptible {
  public:
   Interruptible() : check_([this] { look_for_signals(); }) {}

@@ -73,7 +73,8 @@ std::string ptx_of(bool is_gather, std::size_t unit) {
 }
 
 constexpr const char* hip_kernel = R"(
-extern "C" __global__ void nuice_KIND_UNIT(const TYPE* from, TYPE* to, const unsigned* index, unsigned long long count) {
+extern "C" __global__ void nuice_KIND_UNIT(const TYPE* from, TYPE* to, const unsigned* index,
+                                           unsigned long long count) {
   const unsigned long long step = (unsigned long long)gridDim.x * blockDim.x;
   for (unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step)
     to[TO] = from[FROM];

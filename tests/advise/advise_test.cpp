@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The adviser: what it says is what the simulator says, it is the same every time, and it keeps to its budget.
+// The adviser: what it says is what the simulator says, it is the same
+// every time, and it keeps to its budget.
 #include "nuice/plan/advise.hpp"
 
 #include <gtest/gtest.h>
@@ -195,7 +196,8 @@ TEST(Advise, TheRuleKnowsWhichMessagesMeet) {
   EXPECT_GT(by_rule(matrix, machine, "ac:async"), machine.timeout_s);
 }
 
-/// The rule fears timeouts in forward_small, and the simulator has none. It was looked at last, when the time was up.
+/// The rule fears timeouts in forward_small, and the simulator has none. It was
+/// looked at last, when the time was up.
 TEST(Advise, WhatMayBeBestIsLookedAtFirst) {
   const CommMatrix matrix = grid_with_hub(10, 174763);
   const Machine machine = find_machine("ethernet-10g", matrix.num_ranks());
@@ -204,7 +206,8 @@ TEST(Advise, WhatMayBeBestIsLookedAtFirst) {
   EXPECT_EQ(advice.choice().name(), "forward_small:phased") << to_text(advice);
 }
 
-/// A hub of short messages has a few long ones too. In phases they do not meet, which only the schedule shows.
+/// A hub of short messages has a few long ones too. In phases they do not
+/// meet, which only the schedule shows.
 TEST(Advise, OnceUsedSchedulesAreWalkedThrough) {
   const CommMatrix grid = grid_with_hub(7, 150'000);
   const Rank num_ranks = grid.num_ranks();

@@ -46,7 +46,8 @@ static void fill(int kind, int round) {
 
 static void expect_same(void) { CHECK(memcmp(received, expected, sizeof expected) == 0); }
 
-/* way: with init, or without; of both, the form with wide counts. at: displs or wide_displs of the narrow form. */
+/* way: with init, or without; of both, the form with wide counts.
+ * at: displs or wide_displs of the narrow form. */
 #define CALL(way, name, at, from, from_types, to_types)                                                 \
   ((way) == 0   ? nuice_##name##_init(from, out.counts, out.at, from_types, received, in.counts, in.at, \
                                       to_types, comm, info, x)                                          \

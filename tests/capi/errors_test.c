@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is wrong on one rank is an error of all; handles that are none; texts per thread; MPI's handles as Fortran has them. */
+/* What is wrong on one rank is an error of all; handles that are none; texts per thread;
+ * MPI's handles as Fortran has them. */
 #include <pthread.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -228,7 +229,8 @@ static void* wait_elsewhere(void* x) {
   return NULL;
 }
 
-/* Rank 1 waits for rank 0 in one thread, and in another does what would take its messages and its memory; then rank 0 starts. */
+/* Rank 1 waits for rank 0 in one thread, and in another does what would take its messages
+ * and its memory; then rank 0 starts. */
 static void test_an_exchange_in_two_threads(void) {
   const int next = (my_rank + 1) % num_ranks;
   const int64_t bytes = 8;

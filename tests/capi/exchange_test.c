@@ -324,7 +324,8 @@ int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* copy, MPI_Request* request) {
   return PMPI_Comm_idup(comm, copy, request);
 }
 
-/* All plans of a communicator share two duplicates of it, and their exchanges may be active at the same time. */
+/* All plans of a communicator share two duplicates of it, and their
+ * exchanges may be active at the same time. */
 static void test_many_plans(void) {
   enum { n = 60 };
   static nuice_plan* plans[n];

@@ -62,7 +62,8 @@ static void gather(nuice_halo* halo, int64_t num_ghosts, const int64_t ghosts[])
   MUST(nuice_exchange_free(&x));
 }
 
-/* Every rank adds 10 to each of its ghosts, so the first and the last entry of each get 10 (on one rank: nothing). */
+/* Every rank adds 10 to each of its ghosts, so the first and the last entry of
+ * each get 10 (on one rank: nothing). */
 static void scatter(nuice_halo* halo, int64_t num_ghosts, int as_fortran) {
   int64_t owned[each], ghosts[2] = {10, 10};
   for (int i = 0; i < each; ++i) owned[i] = mine[i];
@@ -86,7 +87,8 @@ static void scatter(nuice_halo* halo, int64_t num_ghosts, int as_fortran) {
             nuice_halo_bind_scatter(halo, 1, from, to, &components, &type, MPI_BAND, &x));
 }
 
-/* As scatter(), of doubles that travel rounded in one field; sums are in double. Wires of the halo are set. */
+/* As scatter(), of doubles that travel rounded in one field; sums are in
+ * double. Wires of the halo are set. */
 static void scatter_on_wires(nuice_halo* halo, int64_t num_ghosts, const int64_t ghosts[]) {
   double given[2], rounded[each], exact[each];
   for (int k = 0; k < num_ghosts; ++k) given[k] = 256 + (double)ghosts[k] / 1024;

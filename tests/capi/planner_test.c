@@ -4,7 +4,8 @@
 
 #include "check.h"
 
-/* The check is made here again, from the pieces: every byte once, no rank sends or receives twice in a phase. */
+/* The check is made here again, from the pieces: every byte once, no rank
+ * sends or receives twice in a phase. */
 static void check_pieces(const nuice_schedule* schedule) {
   int64_t num_phases = 0, num_pieces = 0, phase[16], offset[16], bytes[16], total = 0;
   int src[16], dst[16], from[16], to[16];

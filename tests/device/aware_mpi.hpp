@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A GPU-aware MPI without a GPU: the calls of point-to-point messages in aware_mpi.cpp stand before MPI's own and translate the fake
-// driver's addresses.
+// A GPU-aware MPI without a GPU: the calls of point-to-point messages in aware_mpi.cpp stand before MPI's own
+// and translate the fake driver's addresses.
 #pragma once
 
 #include <vector>

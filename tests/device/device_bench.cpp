@@ -63,10 +63,11 @@ class Buffer {
   DeviceArray<std::byte> on_gpu_;
 };
 
-/// Copy all, send all, copy all: what programs do by hand. Over it NUICE's staging, by bytes of a chunk. `mpi_s`: the
-/// part of MPI alone, the host's memory to the host's. `direct`: where MPI is GPU-aware. Bytes: of a chunk, as if the
-/// ranks were on two hosts; on one, messages are whole.
-/// rank_1_too: the GPU is shared by both ranks, which without MPS take turns; otherwise rank 1 has host memory.
+/// Copy all, send all, copy all: what programs do by hand. Over it NUICE's staging, by bytes of a chunk.
+/// `mpi_s`: the part of MPI alone, the host's memory to the host's. `direct`: where MPI is GPU-aware. Bytes:
+/// of a chunk, as if the ranks were on two hosts; on one, messages are whole.
+/// rank_1_too: the GPU is shared by both ranks, which without MPS take turns; otherwise rank 1 has host
+/// memory.
 std::string staged_over_copy_all(int runs, int rank, std::size_t bytes, bool rank_1_too) {
   const int other = 1 - rank;
   const bool on_gpu = rank == 0 || rank_1_too;
@@ -165,7 +166,8 @@ double pack_s(int runs, std::size_t all, std::size_t some) {
          in_a_row;
 }
 
-/// Messages with gaps between them, into pinned memory: a copy for each, over one kernel for all. Mirror chooses by these.
+/// Messages with gaps between them, into pinned memory: a copy for each, over one
+/// kernel for all. Mirror chooses by these.
 double copies_over_kernel(int runs, std::size_t messages, std::size_t bytes) {
   const DeviceArray<std::byte> values((Memory(2 * messages * bytes)));
   auto* const pinned = static_cast<std::byte*>(TestDriver::get().allocate_pinned(messages * bytes));

@@ -16,8 +16,8 @@ using Memory = std::vector<std::byte>;
 
 constexpr std::array<std::string_view, 4> executors = {"async", "phased", "pairwise", "depend"};
 
-/// Carries out exchanges of device memory while the last rank's driver fails: the n-th `call` from now on. All ranks hear of it, at the
-/// latest in the exchange after it.
+/// Carries out exchanges of device memory while the last rank's driver fails: the n-th `call` from now on.
+/// All ranks hear of it, at the latest in the exchange after it.
 void expect_heard_of(const mpi::PlanOptions& options, const char* call, int n) {
   const Rank last = test::world_size() - 1;
   std::vector<Partner> all;

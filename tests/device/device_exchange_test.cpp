@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exchanges of device memory are those of host memory, byte for byte: all executors, staged and direct, fields, there and back.
+// Exchanges of device memory are those of host memory, byte for byte: all executors,
+// staged and direct, fields, there and back.
 #include <random>
 #include <thread>
 

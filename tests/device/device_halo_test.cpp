@@ -56,7 +56,8 @@ void carry_out(mpi::HaloExchange& exchange, int round, std::span<const DeviceArr
   TestDriver::get().synchronize(stream);
 }
 
-/// Gathers and scatters alternately. here: on the host; there: on the device, all of it or owned values or ghosts alone.
+/// Gathers and scatters alternately. here: on the host; there: on the device, all
+/// of it or owned values or ghosts alone.
 void expect_same(mpi::Halo& on_host, mpi::Halo& on_device, int components, Wire wire) {
   std::vector<double> expected = values_for(on_host, components);
   const std::size_t owned = num_owned * static_cast<std::size_t>(components);
@@ -119,7 +120,8 @@ TEST(DeviceHalo, ValuesTravelShorterAsOnTheHost) {
   }
 }
 
-/// They cross from rank to rank, whatever the halo does with values on the host; contributions add up in that order.
+/// They cross from rank to rank, whatever the halo does with values on the
+/// host; contributions add up in that order.
 TEST(DeviceHalo, OfOneThatCrossesOncePerHost) {
   mpi::Halo once = halo_with({.scheduler = "coloring", .hosts = "2"});
   mpi::Halo not_once = halo_with({.scheduler = "coloring", .hosts = "2", .once_per_host = false});

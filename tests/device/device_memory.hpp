@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Device memory for tests, by the driver that the process has loaded: the fake one as CUDA's or HIP's, or a real one of CUDA.
+// Device memory for tests, by the driver that the process has loaded: the fake one as
+// CUDA's or HIP's, or a real one of CUDA.
 #pragma once
 
 #include <dlfcn.h>

@@ -45,7 +45,8 @@ TEST(DeviceOrder, StreamsKeepTheOrder) {
   }
 }
 
-/// Only streams wait between one exchange and the next: what the next one receives does not overtake what is drained.
+/// Only streams wait between one exchange and the next: what the next one
+/// receives does not overtake what is drained.
 TEST(DeviceOrder, StreamsKeepTheOrderOfExchanges) {
   constexpr int rounds = 20;
   for (const DeviceWay way : test::device_ways()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Drivers are found among what is loaded, memory is located, and the kernels do as the same loops on the host.
+// Drivers are found among what is loaded, memory is located, and the
+// kernels do as the same loops on the host.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -45,7 +46,8 @@ TEST(Device, MemoryIsLocated) {
   EXPECT_FALSE(device::locate(TestDriver::get().allocate_managed(64)).is_on_device());
 }
 
-/// Of an own context of the program, of none, as of a pool, or of the device's first, which is the one of all programs that made none.
+/// Of an own context of the program, of none, as of a pool, or of the device's first, which is
+/// the one of all programs that made none.
 TEST(Device, CallsAreForTheMemorysContext) {
   NUICE_NEEDS_FAKE_GPU();
   const bool has_contexts = std::string_view(NUICE_VENDOR) == "cuda";
@@ -108,7 +110,8 @@ TEST(Device, ErrorsHaveTheDriversName) {
   fake_gpu_fail("", -1);
 }
 
-/// Gathers some units of random memory, scatters them elsewhere, in two parts each, and compares with the host's loops.
+/// Gathers some units of random memory, scatters them elsewhere, in two parts
+/// each, and compares with the host's loops.
 void expect_as_on_host(std::size_t unit, bool to_pinned) {
   constexpr std::size_t num_units = 1000;
   std::mt19937 random(7);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A GPU's driver without a GPU: what the tests load as libcuda.so.1 or libamdhip64.so.6.
 //
-// Device memory is one file mapped twice. Where the program sees it no access is allowed, so a touch by the processor is a crash; the
-// driver alone uses the other mapping. Copies and kernels are carried out by another thread, after random delays and in the order
-// of streams and events, so a missing event is wrong data. With NUICE_FAKE_GPU_MB_PER_S a copy takes the time that it has at this rate
-// and NUICE_FAKE_GPU_LATENCY_US more, on one of two copy engines, to the device and from it; then there are no random delays.
+// Device memory is one file mapped twice. Where the program sees it no access is allowed, so a
+// touch by the processor is a crash; the driver alone uses the other mapping. Copies and kernels
+// are carried out by another thread, after random delays and in the order of streams and events,
+// so a missing event is wrong data. With NUICE_FAKE_GPU_MB_PER_S a copy takes the time that it has
+// at this rate and NUICE_FAKE_GPU_LATENCY_US more, on one of two copy engines, to the device and
+// from it; then there are no random delays.
 //
-// With a real driver loaded instead (tools/gpu-check.sh) the calls here are null, and tests that need them are skipped.
+// With a real driver loaded instead (tools/gpu-check.sh) the calls here are null,
+// and tests that need them are skipped.
 #pragma once
 
 #include <cstddef>
@@ -26,11 +29,13 @@ FAKE_GPU_CALL long fake_gpu_num_allocated();
 FAKE_GPU_CALL long fake_gpu_num_alive();
 /// Kernels that were started.
 FAKE_GPU_CALL long fake_gpu_num_launched();
-/// Chooses the device of the calling thread; the devices share the memory. -1: the thread has none, so most calls fail.
+/// Chooses the device of the calling thread; the devices share the memory. -1: the
+/// thread has none, so most calls fail.
 FAKE_GPU_CALL void fake_gpu_use(int device);
 /// The context of the calling thread; null for none. The first of a device is device + 1.
 FAKE_GPU_CALL void* fake_gpu_context();
-/// What memory says of its context: the device's first (0), a second one (1), which is 100 more, or none, as that of a pool (2).
+/// What memory says of its context: the device's first (0), a second one (1), which is 100
+/// more, or none, as that of a pool (2).
 FAKE_GPU_CALL void fake_gpu_say_contexts(int which);
 }
 

@@ -17,6 +17,7 @@ contains
     integer, intent(in) :: stat, expected
     character(*), intent(in) :: errmsg, part
     call check(stat == expected .and. index(errmsg, part) > 0, &
-      nuice_status_name(expected) // ' with "' // part // '", but it is ' // nuice_status_name(stat) // ': ' // trim(errmsg))
+      nuice_status_name(expected) // ' with "' // part // '", but it is ' // nuice_status_name(stat) // &
+      ': ' // trim(errmsg))
   end subroutine
 end module

@@ -122,8 +122,8 @@ std::vector<T> values_of(const std::vector<GlobalIndex>& indices, int components
   return values;
 }
 
-/// Owned values of this rank after a scatter in which rank r contributes values with salt 100 + r, in the order
-/// of the ranks.
+/// Owned values of this rank after a scatter in which rank r contributes values with
+/// salt 100 + r, in the order of the ranks.
 template <typename T, typename Op>
 std::vector<T> scattered(const Entries& all, int components, Op op) {
   const auto& mine = all.owned[static_cast<std::size_t>(world_rank())];

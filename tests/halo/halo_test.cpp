@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Halos against an oracle that knows the whole array, for every kind of ownership, type, operation and executor.
+// Halos against an oracle that knows the whole array, for every kind of
+// ownership, type, operation and executor.
 #include <complex>
 #include <functional>
 #include <thread>
@@ -177,8 +178,8 @@ TEST(Halo, SeveralFieldsTravelTogether) {
   }
 }
 
-/// sum over owned of owned * scatter(ghosts) = sum over ghosts of gather(owned) * ghosts: what makes reverse the
-/// transpose of forward. In integers, so that it holds exactly.
+/// sum over owned of owned * scatter(ghosts) = sum over ghosts of gather(owned) * ghosts: what makes reverse
+/// the transpose of forward. In integers, so that it holds exactly.
 TEST(Halo, ScatterIsTheTransposeOfGather) {
   for (std::uint64_t seed = 0; seed < num_seeds; ++seed) {
     const Entries all = test::sparse_entries(seed);

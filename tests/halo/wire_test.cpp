@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fields that travel shorter: rounded as promised, added up as doubles, together with fields that travel as they are.
+// Fields that travel shorter: rounded as promised, added up as doubles,
+// together with fields that travel as they are.
 #include <cmath>
 #include <functional>
 #include <limits>

@@ -124,7 +124,8 @@ TEST(LosslessFabric, AShiftWithoutContentionIsCarriedAtTheFullRate) {
   }
 }
 
-/// Time of 1000 packets from host 0 to 2 while a given number of others send to host 1, all of one switch of FIFO inputs.
+/// Time of 1000 packets from host 0 to 2 while a given number of others send to host
+/// 1, all of one switch of FIFO inputs.
 Time victim(bool voq, bool also_to_the_hot_one) {
   const auto topology = make_topology("crossbar:6");
   const Cabling cabling(*topology, 6);

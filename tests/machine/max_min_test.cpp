@@ -18,7 +18,8 @@ struct Flow {
   std::vector<ResourceId> over;
 };
 
-/// Raises all rates together in steps; at each step those stop that have reached their cap or a full resource.
+/// Raises all rates together in steps; at each step those stop that have
+/// reached their cap or a full resource.
 std::map<FlowId, double> anew(const std::map<FlowId, Flow>& flows, std::vector<double> left) {
   std::map<FlowId, double> rates;
   std::map<FlowId, Flow> rising = flows;

@@ -144,8 +144,9 @@ TEST(Packets, RingsDoNotDeadlock) {
   EXPECT_EQ(simulate_packets(matrix, make_schedule(matrix, "ac"), slotted("fattree:4x4x4")).virtual_lanes, 1);
 }
 
-/// Hoefler, Schneider and Lumsdaine (CLUSTER 2008): 55 to 60 % of the nominal bisection under static routing. Their measure:
-/// the hosts in random halves, each of one exchanges with one of the other, the mean rate of all pairs.
+/// Hoefler, Schneider and Lumsdaine (CLUSTER 2008): 55 to 60 % of the nominal bisection under
+/// static routing. Their measure: the hosts in random halves, each of one exchanges with one of
+/// the other, the mean rate of all pairs.
 TEST(Packets, StaticRoutesGiveAboutHalfOfAThreeLevelTreesBisection) {
   const Machine machine = slotted("fattree:8x8x8");
   const Rank n = machine.topology->num_ranks();
@@ -196,8 +197,8 @@ TEST(Packets, WaitingForLinksBeatsAllAtOnceAndPhases) {
   }
 }
 
-/// Slots until rank 0 has what two ranks send it one after the other: it gives notice to the second one, behind 7 packets
-/// of its own for a hot port if it sends any.
+/// Slots until rank 0 has what two ranks send it one after the other: it gives notice to the second one,
+/// behind 7 packets of its own for a hot port if it sends any.
 double slots_of_two(Queueing queueing, bool sends_to_the_hot_port) {
   std::vector<Message> all{{1, 0, 12 * packet}, {3, 0, 12 * packet}};
   for (const Rank src : {0, 4, 5, 6, 7, 8})

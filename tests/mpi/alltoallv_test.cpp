@@ -139,7 +139,8 @@ struct Resized {
   ~Resized() { MPI_Type_free(&type); }
 };
 
-/// Columns of a matrix are sent as one element each, and arrive as rows of doubles: other counts and types at both ends.
+/// Columns of a matrix are sent as one element each, and arrive as rows of doubles:
+/// other counts and types at both ends.
 TEST(Alltoallv, OtherTypesAtBothEnds) {
   constexpr int rows = 4;
   const Rank n = test::world_size();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages are handed over one by one as they land, each once and whole; and a rank that waits in vain says for which rank.
+// Messages are handed over one by one as they land, each once and whole; and a rank
+// that waits in vain says for which rank.
 #include <chrono>
 #include <set>
 #include <thread>

@@ -78,7 +78,8 @@ Machine modern() {
   return machine;
 }
 
-/// A port with a token bucket: that many bytes in a row at full speed, the rest slower. It is full again whenever the port rests.
+/// A port with a token bucket: that many bytes in a row at full speed, the rest slower. It
+/// is full again whenever the port rests.
 class BucketLab : public SimulatedLab {
  public:
   BucketLab(const Machine& machine, Bytes bucket_bytes, double slower)

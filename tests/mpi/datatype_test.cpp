@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fields of every kind of datatype, with every executor: they arrive as the serial executor carries their packed bytes, and
-// nothing between them is touched.
+// Fields of every kind of datatype, with every executor: they arrive as the serial executor carries their
+// packed bytes, and nothing between them is touched.
 #include <chrono>
 #include <thread>
 
@@ -109,7 +109,8 @@ struct Field {
     for (const std::int64_t count : counts) sum += count;
     return static_cast<int>(sum);
   }
-  /// The elements of all partners from what each one's blocks hold from there on; says where it has come to in each.
+  /// The elements of all partners from what each one's blocks hold from there on;
+  /// says where it has come to in each.
   void fill(const test::Blocks& blocks, std::vector<int>& at) {
     MPI_Aint lower = 0;
     MPI_Aint extent = 0;

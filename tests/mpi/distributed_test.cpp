@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Planning::distributed: what no rank knows as a whole is the plan that a rank makes with the whole matrix, checked in pairs, and
-// what goes wrong on one rank is the same error on all.
+// Planning::distributed: what no rank knows as a whole is the plan that a rank makes with the whole matrix,
+// checked in pairs, and what goes wrong on one rank is the same error on all.
 #include "mpi/mpi_support.hpp"
 #include "nuice/nuice.hpp"
 

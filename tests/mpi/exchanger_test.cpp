@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Unplanned exchanges: other messages each time, ranks that are not in step, several at once, and ends that differ.
+// Unplanned exchanges: other messages each time, ranks that are not in step,
+// several at once, and ends that differ.
 #include "nuice/mpi/exchanger.hpp"
 
 #include <chrono>

@@ -107,9 +107,9 @@ class EveryExecutor : public testing::TestWithParam<Walk> {
   }
 };
 
-/// Every executor with every scheduler on one rank (and on 5, in make test-all), and on 2, 3 or 4; with a sixth of them on 8. Settings of
-/// an executor with a fifth or a tenth, others for each. Every plan is a dozen round trips, and each takes milliseconds where other
-/// programs compute on the same cores.
+/// Every executor with every scheduler on one rank (and on 5, in make test-all), and on 2, 3 or 4; with a
+/// sixth of them on 8. Settings of an executor with a fifth or a tenth, others for each. Every plan is a
+/// dozen round trips, and each takes milliseconds where other programs compute on the same cores.
 TEST_P(EveryExecutor, DoesWhatTheSerialOneDoes) {
   const bool has_all = test::world_size() == 1 || test::world_size() == 5;
   const std::size_t few = test::world_size() == 8 ? 2 : 1;

@@ -8,9 +8,10 @@
 //            kill     it dies (SIGKILL) between two exchanges
 //            plan     it dies before its next Plan; plan_freeze: it is stopped there for good
 //            bind     it dies before its next bind(); bind_freeze
-//            halo     it dies somewhere while halos are made one after the other, in each case a millisecond later
-//            late     it dies, and rank 3 begins its exchange when the others have already given theirs up and taken their
-//                     memory back, which must stay as it is then
+//            halo     it dies somewhere while halos are made one after the other, in each case a millisecond
+//                     later
+//            late     it dies, and rank 3 begins its exchange when the others have already given theirs up
+//                     and taken their memory back, which must stay as it is then
 //   EXECUTOR by its name; combined: messages between hosts of two ranks are combined;
 //   memory: they go through memory that all ranks share
 //   PATTERN  all      every rank sends to every rank

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fields that are not multiples of the plan or empty, and one array that holds the messages of all partners. datatype_test.cpp has
-// fields of all datatypes.
+// Fields that are not multiples of the plan or empty, and one array that holds the messages of all partners.
+// datatype_test.cpp has fields of all datatypes.
 #include "mpi/mpi_support.hpp"
 #include "nuice/nuice.hpp"
 
@@ -58,7 +58,8 @@ TEST(FieldsOfAnyType, NeedNotBeMultiplesOfThePlan) {
   }
 }
 
-/// Ranks whose distance is odd have no elements for each other, though the plan has bytes for them; all_empty: no rank has.
+/// Ranks whose distance is odd have no elements for each other, though the plan has
+/// bytes for them; all_empty: no rank has.
 void expect_none_of_the_empty(const mpi::PlanOptions& options, bool all_empty) {
   SCOPED_TRACE(options.scheduler + ", " + std::string(options.executor));
   const Rank rank = test::world_rank();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plan::follow(): after any changes the plan is right as a whole, what has not changed mostly stays where it was, and the plan before
-// can go on.
+// Plan::follow(): after any changes the plan is right as a whole, what has not changed mostly stays where
+// it was, and the plan before can go on.
 #include <algorithm>
 #include <map>
 

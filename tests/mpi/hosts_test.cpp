@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plans for hosts with several ranks, on hosts that are pretended: every byte arrives, both ways, whichever ranks share a port.
+// Plans for hosts with several ranks, on hosts that are pretended: every byte arrives,
+// both ways, whichever ranks share a port.
 #include <sys/resource.h>
 
 #include <csignal>
@@ -180,8 +181,8 @@ void exchange_side_by_side(test::BoundPlan& first, test::BoundPlan& second) {
   }
 }
 
-/// Ranks that are ahead by an exchange, and several exchanges active: halves of the memory that are used again too soon would
-/// show.
+/// Ranks that are ahead by an exchange, and several exchanges active: halves of the memory
+/// that are used again too soon would show.
 TEST(HostPlan, RunsAheadByAnExchange) {
   const Rank n = test::world_size();
   std::vector<Message> messages;  // rank 0 only sends
@@ -194,7 +195,8 @@ TEST(HostPlan, RunsAheadByAnExchange) {
   exchange_side_by_side(first, second);
 }
 
-/// No rank answers rank 0, which so is ahead by as many exchanges as a mailbox has slots; and long messages travel at the same time.
+/// No rank answers rank 0, which so is ahead by as many exchanges as a mailbox has slots; and
+/// long messages travel at the same time.
 TEST(HostPlan, RunsAheadByManyExchangesInMemory) {
   const Rank n = test::world_size();
   std::vector<Message> messages;
@@ -210,7 +212,8 @@ TEST(HostPlan, RunsAheadByManyExchangesInMemory) {
   exchange_side_by_side(first, second);
 }
 
-/// A rank that has started is busy with something else until its reader has finished, however far it is ahead.
+/// A rank that has started is busy with something else until its reader
+/// has finished, however far it is ahead.
 TEST(HostPlan, ARankThatOnlyStartsKeepsNobodyWaitingInMemory) {
   const Rank n = test::world_size();
   if (n < 2) GTEST_SKIP() << "needs a sender and a receiver";

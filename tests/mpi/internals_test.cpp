@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The parts of the MPI layer that its users do not see: gathers, derived types for large pieces, requests, tags.
+// The parts of the MPI layer that its users do not see: gathers, derived
+// types for large pieces, requests, tags.
 
 #include <algorithm>
 #include <array>

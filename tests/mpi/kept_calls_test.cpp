@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls without init against MPI's own, with arguments that change on some ranks only. Registered twice: inside a host, and with
-// hosts=1, where all messages go as between hosts.
+// Calls without init against MPI's own, with arguments that change on some ranks only. Registered twice:
+// inside a host, and with hosts=1, where all messages go as between hosts.
 #include <sys/mman.h>
 #include <sys/time.h>
 
@@ -143,7 +143,8 @@ TEST_F(KeptCalls, InPlaceAsMpi) {
   }
 }
 
-/// Every second double of the sender; plain at the receiver. The next type may have the handle of the one before, and is another.
+/// Every second double of the sender; plain at the receiver. The next type may have the
+/// handle of the one before, and is another.
 TEST_F(KeptCalls, TypesThatComeAndGo) {
   const auto n = static_cast<std::size_t>(test::world_size());
   std::vector<std::int64_t> counts(n, 3);
@@ -260,7 +261,8 @@ void stop_soon(int ms) {
   setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
-/// Rank 0 is in the call and has no core when the others hear of the error, or it comes to its call much later.
+/// Rank 0 is in the call and has no core when the others hear of the
+/// error, or it comes to its call much later.
 TEST_F(KeptCalls, BuffersMayBeFreedAfterAnError) {
   const Rank n = test::world_size();
   const Rank me = test::world_rank();

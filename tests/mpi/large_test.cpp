@@ -26,7 +26,8 @@ std::size_t num_wrong(const Words& words, std::uint64_t factor, std::size_t size
   return wrong;
 }
 
-/// From rank 0 to rank 1 by phases, and back, in chunks between ranks of one host, more than there are slots for.
+/// From rank 0 to rank 1 by phases, and back, in chunks between ranks of one
+/// host, more than there are slots for.
 TEST(LargeMessage, MoreThanAnIntCountsIsCarriedThereAndBack) {
   const Rank rank = test::world_rank();
   const std::vector<Partner> destinations =
@@ -76,7 +77,8 @@ TEST(LargeMessage, MoreThanAnIntCountsIsCarriedToItself) {
   EXPECT_EQ(to.back(), from.back() & 0xFF);
 }
 
-/// Messages that lie more than 2 GiB apart in an array and in fields, on both sides. Pages that are never written cost nothing.
+/// Messages that lie more than 2 GiB apart in an array and in fields, on both sides. Pages
+/// that are never written cost nothing.
 TEST(LargeOffsets, AreBeyondWhatAnIntCounts) {
   const Rank rank = test::world_rank();
   MPI_Barrier(MPI_COMM_WORLD);  // the other tests' memory is free

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exchanges that try several methods: whatever is tried, every message is delivered, all ranks use the same, and what was tried is told.
+// Exchanges that try several methods: whatever is tried, every message is delivered, all ranks use
+// the same, and what was tried is told.
 #include <cstdlib>
 #include <filesystem>
 #include <set>
@@ -18,8 +19,8 @@ CommMatrix some_matrix(Bytes unit_bytes) {
   return random_density(world_size(), 0.7, {.unit_bytes = unit_bytes, .max_units = 9}, 5);
 }
 
-/// hosts "1": every rank has a port, and many small messages may be forwarded. "2": two ranks share one, and messages between hosts
-/// may be combined.
+/// hosts "1": every rank has a port, and many small messages may be forwarded. "2": two ranks share one, and
+/// messages between hosts may be combined.
 mpi::PlanOptions trying(const std::string& hosts) {
   mpi::PlanOptions options{.scheduler = "auto"};
   options.hosts = hosts;
@@ -30,7 +31,8 @@ mpi::Plan plan_for(const CommMatrix& matrix, const mpi::PlanOptions& options) {
   return mpi::Plan(MPI_COMM_WORLD, test::row_of(matrix, world_rank()), options);
 }
 
-/// In every way that an exchange can be brought to its end; returns how many messages were handed over, -1 where none was asked for.
+/// In every way that an exchange can be brought to its end; returns how many messages were
+/// handed over, -1 where none was asked for.
 int finish(mpi::Exchange& exchange, unsigned round) {
   int handed_over = 0;
   switch (round % 4) {

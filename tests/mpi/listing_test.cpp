@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Partners that a rank lists several times: one message of the schedule, a buffer for each time; by every executor, split,
-// forwarded, backwards, in fields, and one after the other.
+// Partners that a rank lists several times: one message of the schedule, a buffer for each time; by every
+// executor, split, forwarded, backwards, in fields, and one after the other.
 #include <numeric>
 
 #include "mpi/mpi_support.hpp"
@@ -9,8 +9,8 @@
 namespace nuice {
 namespace {
 
-/// A periodic grid that is two wide: both neighbours are one rank. Odd ranks list a third message, some an empty one, and every third rank itself
-/// twice.
+/// A periodic grid that is two wide: both neighbours are one rank. Odd ranks list a third message, some an
+/// empty one, and every third rank itself twice.
 std::vector<Partner> listed_by(Rank rank, Rank n) {
   const Rank next = (rank + 1) % n;
   std::vector<Partner> row = {{next, 96}, {(rank + n - 1) % n, 480}, {next, 48 + 96 * (rank % 3)}};

@@ -8,8 +8,9 @@
 
 namespace nuice::test {
 
-/// check(comm, number of sources, number of destinations) for grids, periodic and not, two wide, where both neighbours are one
-/// rank, and one wide, where they are this one; and for a graph in which each sends to the two behind it, to the next one twice.
+/// check(comm, number of sources, number of destinations) for grids, periodic and not, two wide, where both
+/// neighbours are one rank, and one wide, where they are this one; and for a graph in which each sends to the
+/// two behind it, to the next one twice.
 template <typename Check>
 void with_neighbours(Check&& check) {
   for (const int is_periodic : {0, 1}) {

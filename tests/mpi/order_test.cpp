@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What distinguishes the executors: which rank waits for which. One rank comes late, either by a while, and then
-// the ranks that must wait for it take as long; or only when another rank, which must not wait for it, has
-// finished.
+// What distinguishes the executors: which rank waits for which. One rank comes late, either by
+// a while, and then the ranks that must wait for it take as long; or only when another rank,
+// which must not wait for it, has finished.
 #include <chrono>
 #include <thread>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages that are ready one by one, from several threads; and waiting for several exchanges. Registered twice: MPI with one thread, and
-// with any.
+// Messages that are ready one by one, from several threads; and waiting for several exchanges. Registered
+// twice: MPI with one thread, and with any.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -108,7 +108,8 @@ TEST(Parts, NoneWaitsForAnother) {
   for (std::size_t i = 0; i < ones.size(); ++i) EXPECT_EQ(received[i], static_cast<double>(i));
 }
 
-/// As with MPI's partitioned communication: a thread that is late with an empty message finds the exchange running.
+/// As with MPI's partitioned communication: a thread that is late with an
+/// empty message finds the exchange running.
 TEST(Parts, WaitEndsAfterTheLastReady) {
   const Rank n = test::world_size();
   Blocks out(n, test::world_rank(), 2);

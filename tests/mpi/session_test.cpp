@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program without MPI_Init: plans, halos and calls with MPI's arguments on a communicator of a session. Has a main of its own.
+// A program without MPI_Init: plans, halos and calls with MPI's arguments on a
+// communicator of a session. Has a main of its own.
 #include <mpi.h>
 
 #include <cstdio>

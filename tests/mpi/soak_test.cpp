@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many exchanges with changing plans leave nothing behind: no memory, no requests, no communicators, no datatypes. What makes
-// and frees those in MPI is counted.
+// Many exchanges with changing plans leave nothing behind: no memory, no requests, no communicators, no
+// datatypes. What makes and frees those in MPI is counted.
 //
-// NUICE_SOAK_ROUNDS: how many plans; 200 without it, 10,000 with ctest -C soak. That also runs what needs 5 GB of memory.
+// NUICE_SOAK_ROUNDS: how many plans; 200 without it, 10,000 with ctest -C soak.
+// That also runs what needs 5 GB of memory.
 #include <bit>
 #include <cstdlib>
 #include <memory>
@@ -173,7 +174,8 @@ TEST(Soak, ChangingPlansLeaveNothingBehind) {
     one_round(static_cast<unsigned>(round));
   }
   EXPECT_EQ(alive.communicators, before.communicators);
-  // What the last exchange with windows has to tell the others may be in flight: log2 n rounds of two requests.
+  // What the last exchange with windows has to tell the others may be in
+  // flight: log2 n rounds of two requests.
   const long last_report = 2L * std::bit_width(static_cast<unsigned>(test::world_size() - 1));
   EXPECT_LE(alive.requests, before.requests + last_report);
   EXPECT_EQ(alive.datatypes, before.datatypes);
@@ -197,8 +199,8 @@ mpi::Exchange ring(mpi::Plan& plan, std::vector<char>& out, std::vector<char>& i
 
 std::vector<Partner> next_rank() { return {{(test::world_rank() + 1) % test::world_size(), 1000}}; }
 
-// What a plan or halo under a watchdog leaves is taken by the next: no communicators are made, and a rank that does not come
-// is asked for by name.
+// What a plan or halo under a watchdog leaves is taken by the next: no communicators are made, and a rank
+// that does not come is asked for by name.
 TEST(Soak, PlansAndHalosThatWatchTakeEachOthersCommunicators) {
   const auto one = [](int round) {
     const mpi::PlanOptions watching{.scheduler = "coloring", .watchdog_s = 60};
@@ -221,7 +223,8 @@ TEST(Soak, PlansAndHalosThatWatchTakeEachOthersCommunicators) {
   EXPECT_EQ(alive.communicators, before.communicators);
 }
 
-// Two that live at the same time never have the same one, and one that a rank still uses is not taken by the others.
+// Two that live at the same time never have the same one, and one that a rank
+// still uses is not taken by the others.
 TEST(Soak, PlansThatWatchDoNotMeet) {
   const mpi::PlanOptions watching{.scheduler = "coloring", .watchdog_s = 60};
   std::vector<char> out(1000, 'x'), in(1000), other_out(1000, 'y'), other_in(1000);
@@ -243,8 +246,8 @@ TEST(Soak, PlansThatWatchDoNotMeet) {
   EXPECT_EQ(in, out);
 }
 
-/// 2^31 + 5 elements in one field, of a type with a negative lower bound where they are received, and a few more in another:
-/// beyond what an int counts, on two ranks.
+/// 2^31 + 5 elements in one field, of a type with a negative lower bound where they are received, and a few
+/// more in another: beyond what an int counts, on two ranks.
 void expect_large_fields(const std::string& executor) {
   const std::int64_t count = (std::int64_t{1} << 31) + 5;
   const bool is_sender = test::world_rank() == 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages that their receivers do not expect: random ones, short and long, many calls back to back by ranks that are not in step.
+// Messages that their receivers do not expect: random ones, short and long, many calls back
+// to back by ranks that are not in step.
 #include "nuice/mpi/sparse_alltoallv.hpp"
 
 #include <chrono>

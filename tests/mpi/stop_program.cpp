@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank that is stopped (SIGSTOP) just before any one of its calls of MPI, from the first plan to the last exchange that is freed.
-// stop_test.py runs it.
+// A rank that is stopped (SIGSTOP) just before any one of its calls of MPI, from the first plan to the last
+// exchange that is freed. stop_test.py runs it.
 //
 //   stop_program HOW/SETUP/POINT/WATCHDOG_S ...    four ranks for each case, apart from the others'
 //
 //   HOW    freeze   rank 1 is stopped for good: all others must have an Error in time
 //          pause    for a second: all must come to their end, every byte right
 //   SETUP  what is planned and bound, a row of the table below
-//   POINT  counts rank 1's calls from its first plan on; of those that only look whether something has come, the first after each other
-//          call counts. 0: it is stopped nowhere, and says how many there are
+//   POINT  counts rank 1's calls from its first plan on; of those that only look whether something has come,
+//          the first after each other call counts. 0: it is stopped nowhere, and says how many there are
 //
-// Prints lines "case C rank R T WHAT", T in seconds of the host's clock; WHAT: "stops before CALL", "done, N points" or "code: text".
+// Prints lines "case C rank R T WHAT", T in seconds of the host's clock; WHAT: "stops before
+// CALL", "done, N points" or "code: text".
 #include <mpi.h>
 #include <unistd.h>
 

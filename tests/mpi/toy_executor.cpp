@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An executor from outside the library: one file, and a row in each of the two tables. The tests of every executor take it
-// up by its name, without a line of theirs or of src changed.
+// An executor from outside the library: one file, and a row in each of the two tables. The tests of every
+// executor take it up by its name, without a line of theirs or of src changed.
 #include <memory>
 #include <utility>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The PetscSF type nuice on data in the memory of the fake device: as basic does on the host's, bit for bit, wherever roots and leaves lie.
-// PETSc's part is played by device_basic.hpp, as Debian's PETSc has no CUDA.
+// The PetscSF type nuice on data in the memory of the fake device: as basic does on the host's, bit for bit,
+// wherever roots and leaves lie. PETSc's part is played by device_basic.hpp, as Debian's PETSc has no CUDA.
 //
 //   mpiexec -n N petsc_device_sf_test -dll_append PATH/libnuice_petsc.so [-sf_nuice_scheduler coloring ...]
 //

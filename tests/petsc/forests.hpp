@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the tests of the type exchange, and how they report: units and their operations, random graphs, and the memory of a broadcast or a reduction.
+// What the tests of the type exchange, and how they report: units and their operations, random graphs, and
+// the memory of a broadcast or a reduction.
 #pragma once
 
 #include <petsc/private/sfimpl.h>
@@ -73,7 +74,8 @@ inline void fill(const Unit& unit, Bytes& data, std::mt19937& random) {
 
 enum class Kind { scattered, contiguous, halo, sparse };
 
-/// A graph of a kind, known to its own rank only; every third rank of a sparse one has neither roots nor leaves.
+/// A graph of a kind, known to its own rank only; every third rank of a
+/// sparse one has neither roots nor leaves.
 struct Graph {
   PetscInt num_roots = 0, num_entries = 0;
   std::vector<PetscInt> places;  // empty: 0, 1, 2 ...

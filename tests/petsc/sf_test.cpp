@@ -3,12 +3,14 @@
 // ways, several active, duplicates, what is left to basic, and what is wrong. tests/petsc/test_petsc.py
 // starts it with all kinds of options.
 //
-//   mpiexec -n N petsc_sf_test -dll_append PATH/libnuice_petsc.so [-sf_nuice_scheduler coloring ...] [-seeds 3] [-rank_1_late SECONDS]
-//     [-trials 160] [-slow_basic SECONDS]
+//   mpiexec -n N petsc_sf_test -dll_append PATH/libnuice_petsc.so [-sf_nuice_scheduler coloring ...]
+//     [-seeds 3] [-rank_1_late SECONDS] [-trials 160] [-slow_basic SECONDS]
 //
-// -trials: only forests that are used so often, 40 times for trials that are clear, 160 until basic stands in the table of functions.
+// -trials: only forests that are used so often, 40 times for trials that are clear, 160 until basic stands in
+// the table of functions.
 // -slow_basic: basic takes so much longer.
-// Prints one line for each case that failed, "all right" otherwise; the exit code is the number of failed cases, up to 99.
+// Prints one line for each case that failed, "all right" otherwise; the exit code is
+// the number of failed cases, up to 99.
 #include <petsc/private/sfimpl.h>
 
 #include <algorithm>
@@ -194,7 +196,8 @@ PetscErrorCode compare_many(const Graph& graph, PetscInt rounds, const std::stri
       }
       PetscCall(expect(mine == theirs, name + ", exchange " + std::to_string(round)));
     }
-  // What comes later than all of these goes by whatever is in the forest's table by now, units of other sizes too.
+  // What comes later than all of these goes by whatever is in the forest's
+  // table by now, units of other sizes too.
   PetscCall(compare_several(ours, basic, graph, name + ", after trials"));
   PetscCall(compare_several(copy, basic, graph, name + ", duplicate, after trials"));
   for (PetscSF* sf : {&ours, &copy, &basic}) PetscCall(PetscSFDestroy(sf));

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Documents, comments and error texts are in plain English.
 
-No word of tools/prose.txt, few numbers in a sentence, few words in all.
+No word of tools/prose.txt, few numbers in a sentence, few words in all; lines of sources are at most 110
+columns wide.
 """
 
 from __future__ import annotations
@@ -56,6 +57,16 @@ def test_words_are_found_where_people_read_them(
     file = tmp_path / f"file{suffix}"
     file.write_text(text)
     assert [words for _, words, _ in prose.findings(file)] == found
+
+
+def test_lines_of_sources_are_not_too_wide() -> None:
+    assert [f"{name}:{line}" for name in prose.files() for line in prose.wide_lines(ROOT / name)] == []
+
+
+def test_a_line_that_is_too_wide_is_found(tmp_path: Path) -> None:
+    file = tmp_path / "file.hpp"
+    file.write_text(f"{'x' * 110}\n// {'x' * 108}\n// https://{'x' * 108}\n")
+    assert prose.wide_lines(file) == [2]
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program that knows nothing of NUICE and calls what the recorder watches, each with bytes of its own; record_test.py knows
-// them. Every rank sends to its right neighbour and, where all ranks take part, to rank 0 too.
+// A program that knows nothing of NUICE and calls what the recorder watches, each with
+// bytes of its own; record_test.py knows them. Every rank sends to its right neighbour and,
+// where all ranks take part, to rank 0 too.
 #include <mpi.h>
 
 #include <cstdlib>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program that knows nothing of NUICE: random calls of MPI, alike on all ranks by their seed, for suites.py.
+// A program that knows nothing of NUICE: random calls of MPI, alike on
+// all ranks by their seed, for suites.py.
 //
 //   random_calls ROUNDS SEED
 //
-// Every byte that arrives is compared with what was sent. Rank 0 prints at the end "sum X of N calls": a sum of all that has arrived on
-// all ranks, and how many calls that move data all ranks have made. Exit code 3 if a byte was wrong.
+// Every byte that arrives is compared with what was sent. Rank 0 prints at the end "sum X of N
+// calls": a sum of all that has arrived on all ranks, and how many calls that move data all ranks
+// have made. Exit code 3 if a byte was wrong.
 #include <mpi.h>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Started with libnuice_flow.so in front and every connection governed: connections from 127.0.0.2 to 127.0.0.1, of which the library
-// sees connect(), accept(), read() and close() alone. Loop-back is a fast port, so that a window that is governed soon has no bound.
+// Started with libnuice_flow.so in front and every connection governed: connections from 127.0.0.2 to
+// 127.0.0.1, of which the library sees connect(), accept(), read() and close() alone. Loop-back is a fast
+// port, so that a window that is governed soon has no bound.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -55,7 +56,8 @@ TEST(RunSockets, AreLetGoOnAFastPortAlsoWhenTheyWereMoved) {
   }
 }
 
-/// Law: whenever a receiver is stopped, it gets every byte once it goes on, and its window is never closed for good.
+/// Law: whenever a receiver is stopped, it gets every byte once it goes on, and
+/// its window is never closed for good.
 TEST(RunSockets, AReceiverThatIsStoppedNowAndThenGetsEveryByte) {
   constexpr int connections = 4;
   constexpr std::size_t bytes = 32 << 20;

@@ -3,9 +3,10 @@
 //
 //   fault_soak_program SECONDS SEED WATCHDOG_S FOLDER
 //
-// Every round draws, on all ranks alike, a matrix and one of: a plan with some executor; messages, calls and quiesce(); blocks
-// put into ports; DRS_N; a halo. Every byte that arrives is compared. What rank R writes to FOLDER/R, as the
-// launcher's own way to the terminal goes over the network that fails (FOLDER "-": to stdout all the same):
+// Every round draws, on all ranks alike, a matrix and one of: a plan with some executor; messages,
+// calls and quiesce(); blocks put into ports; DRS_N; a halo. Every byte that arrives is compared. What
+// rank R writes to FOLDER/R, as the launcher's own way to the terminal goes over the network that fails
+// (FOLDER "-": to stdout all the same):
 //   "rank R pid P"              at the beginning
 //   "begun N KIND [S:E]"        rank 0, before a round; scheduler and executor of a plan
 //   "round N KIND"              rank 0, when it is over

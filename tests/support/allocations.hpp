@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts every operator new of the program: for tests of a steady state that does not allocate. In one file of a program.
+// Counts every operator new of the program: for tests of a steady state that does
+// not allocate. In one file of a program.
 #pragma once
 
 #include <gtest/gtest.h>

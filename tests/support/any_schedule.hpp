@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Small matrices and schedules for them, drawn from bytes: whole, split and forwarded messages, right ones and ones that
-// are wrong in a place or two. The same bytes draw the same; random bytes, a fuzzer's or those of a file do.
+// Small matrices and schedules for them, drawn from bytes: whole, split and forwarded messages,
+// right ones and ones that are wrong in a place or two. The same bytes draw the same; random
+// bytes, a fuzzer's or those of a file do.
 #pragma once
 
 #include <algorithm>

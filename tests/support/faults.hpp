@@ -21,8 +21,8 @@ inline std::vector<std::string> four_words(const std::string& text) {
   return words;
 }
 
-/// Stops this process; a child of it sends `signal` after `seconds`, as an operator would from outside. It does nothing but
-/// what may be done in a child of a process with threads.
+/// Stops this process; a child of it sends `signal` after `seconds`, as an operator would from outside. It
+/// does nothing but what may be done in a child of a process with threads.
 inline void stop_until(int signal, unsigned seconds) {
   const pid_t self = getpid();
   if (fork() != 0) {

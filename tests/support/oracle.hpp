@@ -77,8 +77,8 @@ inline bool names_what_is_not_there(const CommMatrix& matrix, const Schedule& sc
   return false;
 }
 
-/// What check() has to say of a small schedule (sums of piece sizes fit in 64 bits), in one word: right or not.
-/// link_free is not looked at.
+/// What check() has to say of a small schedule (sums of piece sizes fit in 64 bits), in one word:
+/// right or not. link_free is not looked at.
 inline bool is_right(const CommMatrix& matrix, const Schedule& schedule, unsigned guarantees) {
   if (schedule.num_ranks() != matrix.num_ranks() || names_what_is_not_there(matrix, schedule)) return false;
   if (!follow_every_byte(matrix, schedule).empty()) return false;

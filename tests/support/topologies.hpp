@@ -20,7 +20,8 @@ inline std::vector<std::string_view> scheduler_names() {
   return names;
 }
 
-/// The smallest of its kind with that many ranks, the same object every time: hypercubes, or trees of switches of two.
+/// The smallest of its kind with that many ranks, the same object every time:
+/// hypercubes, or trees of switches of two.
 inline const Topology& network_of(bool tree, Rank num_ranks) {
   using All = std::vector<std::unique_ptr<const Topology>>;
   static const std::pair<All, All> networks = [] {
@@ -45,8 +46,8 @@ inline const Topology* network_for(const Scheduler& scheduler, Rank num_ranks) {
   return &network_of(scheduler.name == "path_coloring", num_ranks);
 }
 
-/// Most transfers of one phase over a link, less what it may carry, over all phases and links; above 0: contention.
-/// Counts in a way that shares nothing with nuice::check().
+/// Most transfers of one phase over a link, less what it may carry, over all phases and links; above 0:
+/// contention. Counts in a way that shares nothing with nuice::check().
 inline double worst_excess(const Schedule& schedule, const Topology& topology) {
   double worst = 0;
   for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Both as a shared object: c++ -std=c++20 -shared -fPIC shift.cpp patient.cpp rows.cpp -lnuice_core -o toy_rows.so
+// Both as a shared object: c++ -std=c++20 -shared -fPIC shift.cpp
+// patient.cpp rows.cpp -lnuice_core -o toy_rows.so
 #include "nuice/plan/rows.hpp"
 
 #include "toy.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// shift: in phase k rank i sends to rank i + k, modulo the number of ranks. Phases without messages are left out.
-// O(messages * log(messages)).
+// shift: in phase k rank i sends to rank i + k, modulo the number of ranks. Phases without messages are
+// left out. O(messages * log(messages)).
 #include <algorithm>
 #include <numeric>
 #include <vector>

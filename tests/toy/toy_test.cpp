@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rows that a program adds are like those that are built in: the laws of unit/law_test.cpp, which is part of this program,
-// the checker, the simulator and the adviser take them up.
+// Rows that a program adds are like those that are built in: the laws of unit/law_test.cpp, which is part of
+// this program, the checker, the simulator and the adviser take them up.
 #include "toy.hpp"
 
 #include <gtest/gtest.h>

@@ -41,8 +41,8 @@ TEST(Bounds, Of004Table1) {
   EXPECT_EQ(bounds.total_bytes, 32);
 }
 
-/// The least phase_bytes of all schedules of whole messages, found by trying them all: message `id` joins any phase
-/// with both ports free, or opens a new one.
+/// The least phase_bytes of all schedules of whole messages, found by trying them all: message `id` joins any
+/// phase with both ports free, or opens a new one.
 class FewestWholeMessageBytes {
  public:
   explicit FewestWholeMessageBytes(const CommMatrix& matrix) : matrix_(matrix) { try_from(0, 0); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The distributed check finds what check() finds: every change of a right set of tables is noticed by somebody.
+// The distributed check finds what check() finds: every change of a right
+// set of tables is noticed by somebody.
 #include <gtest/gtest.h>
 
 #include "nuice/core/check_pairs.hpp"

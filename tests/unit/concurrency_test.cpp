@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Planning in several threads at once. A program of its own: under the thread sanitizer nothing else is built.
+// Planning in several threads at once. A program of its own: under the
+// thread sanitizer nothing else is built.
 #include <gtest/gtest.h>
 
 #include <thread>

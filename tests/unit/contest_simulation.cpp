@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What contests cost, simulated: contest_simulation [RUNS]. A line for each case; tests/support/contest_cases.hpp.
+// What contests cost, simulated: contest_simulation [RUNS]. A line for each
+// case; tests/support/contest_cases.hpp.
 //   mpi    exchanges 1 to 20, over 20 by MPI's own way: mean over the runs, and the worst of 20
 //   best   exchanges 1 to 200, over 200 by the best arm
 //   wrong  share of runs whose arm after 200 (2,000) exchanges takes 1.05 times the best one's time, or more

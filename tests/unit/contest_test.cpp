@@ -193,8 +193,8 @@ TEST(Contest, RanksGoOnAlikeWithSeveralExchangesUnderWay) {
   }
 }
 
-/// Recorded and made-up noise: `contest_simulation` prints the table. Of "4x400/128k, heavy" the difference rests on one
-/// exchange in nine; "good in its first exchange only" misleads a first look.
+/// Recorded and made-up noise: `contest_simulation` prints the table. Of "4x400/128k, heavy" the difference
+/// rests on one exchange in nine; "good in its first exchange only" misleads a first look.
 TEST(Contest, CostsLittleAndIsSeldomWrong) {
   for (const test::ContestCase& each : test::contest_cases) {
     SCOPED_TRACE(each.name);

@@ -21,7 +21,8 @@ Schedule in_phases(const CommMatrix& matrix, const std::vector<PhaseId>& phase_o
 }
 
 TEST(Dependencies, ArePortsAndLinksInTheOrderOfTheSchedule) {
-  // On a line 0 - 1 - 2 - 3: 0>3 in phase 0; 1>2 shares a link with it in phase 1; 0>1 its port and a link in phase 2.
+  // On a line 0 - 1 - 2 - 3: 0>3 in phase 0; 1>2 shares a link with it in phase 1;
+  // 0>1 its port and a link in phase 2.
   const std::vector<Message> entries{{0, 1, 5}, {0, 3, 5}, {1, 2, 5}};
   const CommMatrix matrix = CommMatrix::from_messages(4, entries);
   const Schedule schedule = in_phases(matrix, {2, 0, 1}, 3);

@@ -117,8 +117,8 @@ TEST(ColoringBySize, NearlyReachesTheWholeMessageBound) {
   }
 }
 
-// By hand: targets 9, 8, 1. Rank 0's 9 and one of the 8s for rank 3 go first; the other 8 must not wait for a third
-// phase, so rank 0 sends a 1 next to it.
+// By hand: targets 9, 8, 1. Rank 0's 9 and one of the 8s for rank 3 go first; the other 8 must not wait for a
+// third phase, so rank 0 sends a 1 next to it.
 TEST(ColoringBySize, ReachesTheBoundOfASmallExample) {
   const CommMatrix matrix = test::matrix_of(4, {{0, 1, 9}, {0, 2, 1}, {0, 3, 1}, {1, 3, 8}, {2, 3, 8}});
   const Schedule schedule = make_schedule(matrix, "coloring_by_size");
@@ -126,8 +126,8 @@ TEST(ColoringBySize, ReachesTheBoundOfASmallExample) {
   EXPECT_EQ(phase_bytes(schedule), 9 + 8 + 1);
 }
 
-// Six messages in a cycle: phases alternate along it, so the two large ones, an odd number of steps apart, cannot share
-// a phase. The targets are 10 and 1; both phases have to wait for 10 bytes.
+// Six messages in a cycle: phases alternate along it, so the two large ones, an odd number of steps apart,
+// cannot share a phase. The targets are 10 and 1; both phases have to wait for 10 bytes.
 TEST(ColoringBySize, RaisesTargetsWhereItMust) {
   const CommMatrix matrix =
       test::matrix_of(6, {{0, 3, 10}, {1, 3, 1}, {1, 4, 1}, {2, 4, 10}, {2, 5, 1}, {0, 5, 1}});
@@ -137,8 +137,8 @@ TEST(ColoringBySize, RaisesTargetsWhereItMust) {
   EXPECT_EQ(phase_bytes(schedule), 20);
 }
 
-/// As in real programs: rank 0 has all others as partners, for tiny messages; most ranks have five of 100 KB, and some
-/// one of 400 KB instead, for which all others would wait.
+/// As in real programs: rank 0 has all others as partners, for tiny messages; most ranks have five of 100 KB,
+/// and some one of 400 KB instead, for which all others would wait.
 CommMatrix with_heavy_tail(Rank num_ranks) {
   std::vector<Message> messages;
   for (Rank rank = 1; rank < num_ranks; ++rank) {
@@ -218,8 +218,8 @@ TEST(Kpbs, RefusesACostThatIsNone) {
   EXPECT_ERROR(make_schedule(matrix, "kpbs", 0, max_bytes + 1), ErrorCode::not_applicable, {"kpbs", "2^62"});
 }
 
-/// As real programs: every rank of a cube sends as much to each of its neighbours, and a little to rank 0 and back. There are as
-/// many phases as rank 0 has partners, and few of them are for the large messages.
+/// As real programs: every rank of a cube sends as much to each of its neighbours, and a little to rank 0 and
+/// back. There are as many phases as rank 0 has partners, and few of them are for the large messages.
 TEST(DistributedColoring, MakesHardlyMorePhasesForTheLargeMessagesThanThereMustBe) {
   constexpr Rank side = 8;
   constexpr Rank num_ranks = side * side * side;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where combined messages lie in the memory of their hosts: the two hosts of a block agree, and nothing overlaps.
+// Where combined messages lie in the memory of their hosts: the two hosts
+// of a block agree, and nothing overlaps.
 #include <gtest/gtest.h>
 
 #include <algorithm>

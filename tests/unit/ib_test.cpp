@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ib:DIR against what ibtracert said of a fabric that ibsim played and OpenSM routed (tests/support/ib_fabric.py; tests/golden/ib:
-// fattree:4x3/2, ftree, lmc 1, a switch with an aggregation node).
+// ib:DIR against what ibtracert said of a fabric that ibsim played and OpenSM
+// routed (tests/support/ib_fabric.py; tests/golden/ib: fattree:4x3/2, ftree, lmc
+// 1, a switch with an aggregation node).
 #include <gtest/gtest.h>
 
 #include <filesystem>

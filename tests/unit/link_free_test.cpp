@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Link contention: what the checker says of it, its bounds, and the rows of the table that avoid it on every network.
+// Link contention: what the checker says of it, its bounds, and the rows of the
+// table that avoid it on every network.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 namespace nuice {
 namespace {
 
-// --- Checker ------------------------------------------------------------------------------------------------------
+// --- Checker -----------------------------------------------------------------------------------------------
 
 /// All messages in one phase.
 Schedule at_once(const CommMatrix& matrix) {
@@ -96,10 +97,11 @@ TEST(LinkContention, AgreesWithASecondJudge) {
   }
 }
 
-// --- Bounds -------------------------------------------------------------------------------------------------------
+// --- Bounds ------------------------------------------------------------------------------------------------
 
 TEST(LinkBounds, OfABottleneck) {
-  // Six ranks on a line, all of the left half to all of the right half: nine messages over the link in the middle.
+  // Six ranks on a line, all of the left half to all of the right half: nine
+  // messages over the link in the middle.
   std::vector<Message> messages;
   for (Rank src = 0; src < 3; ++src) {
     for (Rank dst = 3; dst < 6; ++dst) messages.push_back({src, dst, 10 + src});
@@ -131,7 +133,7 @@ TEST(LinkRounds, CountWhatWaits) {
   EXPECT_ERROR(link_rounds(at_once(matrix), *make_topology("mesh:3")), ErrorCode::mismatch, {"mesh:3"});
 }
 
-// --- Rows -----------------------------------------------------------------------------------------------------------
+// --- Rows --------------------------------------------------------------------------------------------------
 
 std::vector<std::string_view> link_free_rows() {
   std::vector<std::string_view> names;

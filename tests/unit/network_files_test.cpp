@@ -57,7 +57,7 @@ std::vector<std::string> named_stops(const Topology& net, Rank src, Rank dst) {
   return names;
 }
 
-// --- file:NAME ----------------------------------------------------------------------------------------------------
+// --- file:NAME ---------------------------------------------------------------------------------------------
 
 TEST_F(NetworkFiles, TheExampleOfTheDocs) {
   const auto net = graph(
@@ -153,7 +153,7 @@ TEST_F(NetworkFiles, BadGraphsAreRefusedWithTheirLine) {
   expect_graph_error("rank a[0-1048575][0-1048575]\n", {"too many names"});
 }
 
-// --- slurm:FILE ---------------------------------------------------------------------------------------------------
+// --- slurm:FILE --------------------------------------------------------------------------------------------
 
 constexpr const char* two_levels =
     "# a cluster\n"

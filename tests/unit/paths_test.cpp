@@ -88,7 +88,8 @@ TEST(PathColoring, IsLinkColoringWhereThereIsNoChoice) {
   }
 }
 
-// Kim et al. 2008, section 4: every group sends to the next one, and minimal routes give each pair of groups one cable.
+// Kim et al. 2008, section 4: every group sends to the next one, and minimal
+// routes give each pair of groups one cable.
 TEST(PathColoring, DetoursRelieveADragonfly) {
   const auto net = make_topology("dragonfly:a=4,h=2,p=2,paths=9");
   std::vector<Message> messages;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Distributed planning with all ranks in one process: what comes out is a schedule that check() finds right, in about D
-// phases and W bytes, and the same for the same seed.
+// Distributed planning with all ranks in one process: what comes out is a schedule that check() finds right,
+// in about D phases and W bytes, and the same for the same seed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -237,7 +237,8 @@ TEST(AtScale, ReportsWhatItDid) {
   EXPECT_NEAR(slower_s - planning_s, 2e-3 * num_rounds, 1e-9);
 }
 
-// Chains of messages of much the same size that make way for each other: 16.6 letters a message and 67 phases.
+// Chains of messages of much the same size that make way for each other:
+// 16.6 letters a message and 67 phases.
 TEST(AtScale, UniformSizesNeedFewLetters) {
   const ScaleReport report = plan_at_scale({.num_ranks = 512, .degree = 64, .sizes = "uniform"});
   EXPECT_TRUE(report.plan.verified) << report.plan.violation;

@@ -131,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(Specs, EveryNetwork,
                                          "tree:3x4x2/2x6", "cm5:1", "cm5:4", "cm5:5", "cm5:32", "cm5:64",
                                          "cm5:100", "cm5:1024"));
 
-// --- Hypercube, mesh, torus -------------------------------------------------------------------------------------
+// --- Hypercube, mesh, torus --------------------------------------------------------------------------------
 
 TEST(Hypercube, MendsTheLowestBitFirst) {
   const auto net = make_topology("hypercube:4");
@@ -207,7 +207,7 @@ TEST(Torus, TwoInALineAreOneCable) {
   EXPECT_EQ(make_topology("torus:2x2")->num_links(), make_topology("mesh:2x2")->num_links());
 }
 
-// --- Trees --------------------------------------------------------------------------------------------------------
+// --- Trees -------------------------------------------------------------------------------------------------
 
 /// Vertices are numbered from the ranks upwards, so a link goes up where the number grows.
 void expect_up_then_down(const Topology& net) {
@@ -298,7 +298,7 @@ TEST(Tree, CapacitiesAreRanksByThinning) {
   EXPECT_DOUBLE_EQ(net->link(net->num_links() - 1).capacity, 1.0);
 }
 
-// --- Dragonfly ----------------------------------------------------------------------------------------------------
+// --- Dragonfly ---------------------------------------------------------------------------------------------
 
 TEST(Dragonfly, RoutesAreLocalGlobalLocal) {
   for (const char* spec :

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One rank's block of a 2-D grid, for both programs: the values with a ring of ghosts around them, and packed edges. */
+/* One rank's block of a 2-D grid, for both programs: the values with a ring of
+ * ghosts around them, and packed edges. */
 #ifndef HEAT_GRID_H
 #define HEAT_GRID_H
 

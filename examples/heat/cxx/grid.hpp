@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One rank's block of a 2-D grid, for both programs: the values with a ring of ghosts around them, and packed edges.
+// One rank's block of a 2-D grid, for both programs: the values with a ring of
+// ghosts around them, and packed edges.
 #pragma once
 
 #include <array>
@@ -10,8 +11,8 @@
 inline constexpr int cells = 96;
 inline constexpr int steps = 200;
 
-/// What lies between this block and that of another rank: length cells from `first` on, `stride` apart; their ghosts lie
-/// `outwards` from them.
+/// What lies between this block and that of another rank: length cells from `first` on, `stride` apart;
+/// their ghosts lie `outwards` from them.
 struct Edge {
   int rank;
   int first, stride, length, outwards;

@@ -1,5 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! One rank's block of a 2-D grid, for both programs: the values with a ring of ghosts around them, and packed edges.
+! One rank's block of a 2-D grid, for both programs: the values with a ring
+! of ghosts around them, and packed edges.
 module grid
   use, intrinsic :: iso_fortran_env, only: int64, real64
   implicit none
@@ -81,7 +82,8 @@ contains
     do j = 1, ny
       do i = 1, nx
         if ((i == 1 .or. i == nx .or. j == 1 .or. j == ny) .neqv. rim) cycle
-        next(i, j) = u(i, j) + 0.1_real64 * (u(i - 1, j) + u(i + 1, j) + u(i, j - 1) + u(i, j + 1) - 4 * u(i, j))
+        next(i, j) = u(i, j) + 0.1_real64 * &
+          (u(i - 1, j) + u(i + 1, j) + u(i, j - 1) + u(i, j + 1) - 4 * u(i, j))
       end do
     end do
   end subroutine

@@ -15,8 +15,10 @@ program heat_mpi
 
   at = 1
   do p = 1, num_partners
-    call MPI_Recv_init(receive(at), length(p), MPI_DOUBLE_PRECISION, ranks(p), 0, MPI_COMM_WORLD, requests(2 * p - 1))
-    call MPI_Send_init(send(at), length(p), MPI_DOUBLE_PRECISION, ranks(p), 0, MPI_COMM_WORLD, requests(2 * p))
+    call MPI_Recv_init(receive(at), length(p), MPI_DOUBLE_PRECISION, ranks(p), 0, MPI_COMM_WORLD, &
+      requests(2 * p - 1))
+    call MPI_Send_init(send(at), length(p), MPI_DOUBLE_PRECISION, ranks(p), 0, MPI_COMM_WORLD, &
+      requests(2 * p))
     at = at + length(p)
   end do
 

@@ -3,10 +3,11 @@
 //
 //   TARGET [--seconds S] [--runs N] [--seed N] [--save FOLDER] CORPUS...
 //
-// CORPUS are files, or folders of files. They are run as they are, then as mutated, for S seconds of the processor (default 3)
-// or N times. An input that ends the program is left as FOLDER/TARGET-failed (default: the current folder), one that takes
-// longer than 20 s too. Where the target is compiled with -fsanitize-coverage=trace-pc (preset fuzz), inputs that reach new
-// edges join the corpus. The last line counts the inputs.
+// CORPUS are files, or folders of files. They are run as they are, then as mutated, for S seconds of
+// the processor (default 3) or N times. An input that ends the program is left as
+// FOLDER/TARGET-failed (default: the current folder), one that takes longer than 20 s too. Where the
+// target is compiled with -fsanitize-coverage=trace-pc (preset fuzz), inputs that reach new edges
+// join the corpus. The last line counts the inputs.
 #include <sys/time.h>
 #include <unistd.h>
 #include <csignal>

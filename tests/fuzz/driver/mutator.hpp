@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes inputs from inputs: bytes, numbers, words and lines are changed, doubled, left out and taken from others.
+// Makes inputs from inputs: bytes, numbers, words and lines are changed,
+// doubled, left out and taken from others.
 #pragma once
 
 #include <string>
@@ -13,8 +14,9 @@ class Mutator {
  public:
   explicit Mutator(std::uint64_t seed) : random_(seed) {}
 
-  /// One to a few changes of one of the inputs, at most `most_bytes` long. took_s: seconds of each, of two the quicker is
-  /// taken, as those that reach the most (networks of thousands of hosts) would take all the time otherwise.
+  /// One to a few changes of one of the inputs, at most `most_bytes` long. took_s: seconds of each,
+  /// of two the quicker is taken, as those that reach the most (networks of thousands of hosts)
+  /// would take all the time otherwise.
   std::string next(const std::vector<std::string>& inputs, const std::vector<double>& took_s,
                    std::size_t most_bytes);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What every fuzz target defines: libFuzzer's entry point. Linked with driver.cpp it runs without libFuzzer.
 //
-// A target passes if it returns, and may throw nothing: errors that a format promises (nuice::Error) are caught by
-// expect_errors_only(), anything else ends the program.
+// A target passes if it returns, and may throw nothing: errors that a format promises (nuice::Error) are
+// caught by expect_errors_only(), anything else ends the program.
 #pragma once
 
 #include <cstddef>

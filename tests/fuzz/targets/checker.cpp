@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checker against a judge that follows every byte: the bytes draw a matrix and a schedule, right or wrong.
+// The checker against a judge that follows every byte: the bytes draw a
+// matrix and a schedule, right or wrong.
 #include "driver/target.hpp"
 #include "support/any_schedule.hpp"
 #include "support/oracle.hpp"

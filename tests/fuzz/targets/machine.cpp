@@ -8,7 +8,8 @@
 
 namespace {
 
-/// Compared with times of years microseconds are lost in a double, and ranks then seem to wait forever (Error state).
+/// Compared with times of years microseconds are lost in a double, and ranks
+/// then seem to wait forever (Error state).
 bool is_of_this_world(const nuice::Machine& m) {
   constexpr double longest_s = 1e6;
   for (const double time_s :

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Options as text, as NUICE_OPTIONS and PlanOptions::parse() take them: what was read is written and read again as the same.
+// Options as text, as NUICE_OPTIONS and PlanOptions::parse() take them: what was read
+// is written and read again as the same.
 #include <array>
 #include <climits>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A thread that waits in MPI_Recv is cancelled, as helper threads of servers are. MPI_Abort may be what ends it: rank 0 says so first.
+// A thread that waits in MPI_Recv is cancelled, as helper threads of servers are. MPI_Abort may
+// be what ends it: rank 0 says so first.
 #include <pthread.h>
 
 #include "case.h"

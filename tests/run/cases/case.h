@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the small programs share. Each prints what it has received, which must be the same in all ways of `nuice run`.
+// What the small programs share. Each prints what it has received, which must
+// be the same in all ways of `nuice run`.
 #pragma once
 #include <mpi.h>
 #include <stdint.h>

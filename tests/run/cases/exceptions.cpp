@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Error handlers that throw: the exception comes out of whichever call has failed, and afterwards all goes on.
+// Error handlers that throw: the exception comes out of whichever call
+// has failed, and afterwards all goes on.
 #include <mpi.h>
 
 #include <cstdio>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A distributed graph made of a periodic grid, as wider stencils are. p2p or coll: what the program uses it for
+// A distributed graph made of a periodic grid, as wider stencils are. p2p
+// or coll: what the program uses it for
 #include "case.h"
 int main(int argc, char** argv) {
   begin(&argc, &argv);

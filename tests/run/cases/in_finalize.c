@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exchanges in the delete function of an attribute of MPI_COMM_SELF, which runs inside MPI_Finalize while MPI still works, as
-// HDF5 closes files. i: MPI_Ialltoall, b: MPI_Alltoall, n: MPI_Ineighbor_alltoall, p: a persistent request made before
+// Exchanges in the delete function of an attribute of MPI_COMM_SELF, which runs inside MPI_Finalize
+// while MPI still works, as HDF5 closes files. i: MPI_Ialltoall, b: MPI_Alltoall, n:
+// MPI_Ineighbor_alltoall, p: a persistent request made before
 #include "case.h"
 static const char* what;
 static MPI_Comm ring;

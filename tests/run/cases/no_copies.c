@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attributes of MPI_COMM_WORLD and MPI_COMM_SELF that may not be copied: copies count as many as the program asks for.
+// Attributes of MPI_COMM_WORLD and MPI_COMM_SELF that may not be copied: copies
+// count as many as the program asks for.
 #include "case.h"
 static int copies;
 static int copy(MPI_Comm c, int key, void* extra, void* in, void* out, int* flag) {

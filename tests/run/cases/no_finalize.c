@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exchanges that are not waited for when the program ends by MPI_Abort on rank 0. finalize: by MPI_Finalize of all
+// Exchanges that are not waited for when the program ends by MPI_Abort on
+// rank 0. finalize: by MPI_Finalize of all
 #include "case.h"
 int main(int argc, char** argv) {
   begin(&argc, &argv);

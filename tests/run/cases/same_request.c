@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Nonblocking calls that MPI completes at once may all have the same request (Open MPI's empty one).
-// ring1: a ring of one; walls: one without neighbours; none: a graph without edges; self: MPI_COMM_SELF; empty: no bytes; p2p
+// ring1: a ring of one; walls: one without neighbours; none: a graph without edges; self: MPI_COMM_SELF;
+// empty: no bytes; p2p
 #include "case.h"
 int main(int argc, char** argv) {
   begin(&argc, &argv);

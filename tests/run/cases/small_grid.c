@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Periodic grids with dimensions of 1 and 2, on which one neighbour is on both sides: every call must deliver what the first
-// did. bytes, calls, and the grid's dimensions
+// Periodic grids with dimensions of 1 and 2, on which one neighbour is on both sides: every call must deliver
+// what the first did. bytes, calls, and the grid's dimensions
 #include "case.h"
 int main(int argc, char** argv) {
   begin(&argc, &argv);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All send short messages to rank 0, which alone receives: the others' requests are complete from their beginning.
+// All send short messages to rank 0, which alone receives: the others'
+// requests are complete from their beginning.
 #include "case.h"
 int main(int argc, char** argv) {
   begin(&argc, &argv);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads that exchange short messages at once, each over a communicator of its own, and free requests that others get again.
+// Threads that exchange short messages at once, each over a communicator of its own,
+// and free requests that others get again.
 #include <pthread.h>
 
 #include "case.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Short halos on two communicators at once: their sends may have one request between them. Two steps of each are active.
+// Short halos on two communicators at once: their sends may have one request
+// between them. Two steps of each are active.
 #include "case.h"
 int main(int argc, char** argv) {
   begin(&argc, &argv);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_Alltoallw and MPI_Ialltoallw of strided columns, in place and not, persistent halos of a grid next to them.
+// MPI_Alltoallw and MPI_Ialltoallw of strided columns, in place and not,
+// persistent halos of a grid next to them.
 #include "case.h"
 int main(int argc, char** argv) {
   begin(&argc, &argv);

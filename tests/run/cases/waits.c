@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Halos whose requests are waited for in many ways. ways (below), with commas between them, bytes, steps of each
+// Halos whose requests are waited for in many ways. ways (below), with
+// commas between them, bytes, steps of each
 #include "case.h"
 static void wait_for(const char* way, MPI_Request q[4]) {
   int k, at[4], is_done;

@@ -4,7 +4,8 @@
 //   am::Coalescer<Cell> cells(ep, visit, {.buffer_bytes = 4096});
 //   cells.push(dst, Cell{3, 4});     // any number of times, in handlers too
 //   cells.push_all(dst, n, [&](std::size_t i) noexcept { return Cell{x[i], y[i]}; });
-//   cells.push_each(n, [&](std::size_t i) noexcept { return owner[i]; }, [&](std::size_t i) noexcept { return ...; });
+//   cells.push_each(n, [&](std::size_t i) noexcept { return owner[i]; },
+//                   [&](std::size_t i) noexcept { return Cell{x[i], y[i]}; });
 //   cells.flush();                   // or ep.quiesce(), which flushes every coalescer
 //
 // A buffer is sent when the next item does not fit, when it is max_age_us old (checked while polling), or on

@@ -3,8 +3,8 @@
 // fig. 1). There is no table and no planning. Before a rank sends a message, it asks the receiver, and the
 // receiver grants one message at a time.
 //
-//   am::Endpoint ep(am::mpi::connect(MPI_COMM_WORLD));      // nuice/mpi/drs.hpp does these 3 lines
-//   drs::Exchanger exchanger(ep);                              // registers its handlers: before seal(), on every rank
+//   am::Endpoint ep(am::mpi::connect(MPI_COMM_WORLD));   // nuice/mpi/drs.hpp does these 3 lines
+//   drs::Exchanger exchanger(ep);                        // registers its handlers: before seal()
 //   ep.seal();
 //   std::vector<Partner> sources = exchanger.sources(destinations);   // ranks that send to this rank
 //   drs::Exchange exchange = exchanger.bind(destinations, sources, send, receive);

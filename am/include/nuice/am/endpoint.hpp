@@ -2,11 +2,11 @@
 // Active messages: a message names a handler, which runs on the receiver when the message is received (von
 // Eicken et al., ISCA 1992; CMAML and Strata in 002 s.4.3, 004 s.2.2).
 //
-//   am::Endpoint ep(am::mpi::connect(MPI_COMM_WORLD));                        // nuice/mpi/am.hpp
+//   am::Endpoint ep(am::mpi::connect(MPI_COMM_WORLD));    // nuice/mpi/am.hpp
 //   auto visit = ep.on<Cell>("visit", [&](am::Context& from, const Cell& c) { queue.push(c); });
-//   ep.seal();                                                               // collective: same handlers everywhere?
+//   ep.seal();                                            // collective: do all ranks have the same handlers?
 //   ep.send(neighbour, visit, Cell{3, 4});
-//   ep.quiesce();                                                            // every message handled, everywhere
+//   ep.quiesce();                                         // collective: all messages are handled
 //
 // Progress: handlers run only inside calls documented as "Makes progress", or with Interruptible or
 // ProgressThread (progress.hpp). Other calls make no progress.

@@ -2,9 +2,9 @@
 // Sends small items in two hops between hosts with several ranks. A rank sends its items for all ranks of
 // another host as one message to one rank of this host, which distributes the items inside the host.
 //
-//   am::HostRelay relay(ep, hosts);                                 // before seal(), with the same hosts on all ranks
+//   am::HostRelay relay(ep, hosts);                             // before seal(); the same hosts on all ranks
 //   ep.seal();
-//   am::Coalescer<Cell> cells(ep, visit, {.relay = &relay});        // push, flush, quiesce as usual
+//   am::Coalescer<Cell> cells(ep, visit, {.relay = &relay});    // push, flush, quiesce as usual
 //
 // With n ranks on h hosts, a rank then fills h - 1 messages instead of n - 1. So messages are larger, and a
 // flush sends fewer buffers that are nearly empty. The distributing rank has the same position within its

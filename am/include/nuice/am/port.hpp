@@ -2,7 +2,7 @@
 // Receive ports for block transfer (AM-PUT): the CMAML rport of 002 s.4.3.
 //
 //   auto port = ep.open_port(std::as_writable_bytes(std::span(halo)), halo_bytes);   // receiver
-//   ep.send(sender, here_it_is, port.ref());                                         // a PortRef is an Argument
+//   ep.send(sender, here_it_is, port.ref());                                         // an Argument
 //   ...                        ep.put(ref, 0, data);                                 // sender
 //   ep.poll_until([&] { return port.complete(); });                                  // receiver
 //   port.rearm();              // next generation: the sender uses ref.next(), or gets the new ref()
