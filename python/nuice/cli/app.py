@@ -14,7 +14,6 @@ import typer
 
 from . import (
     advising,
-    at_scale,
     broadcast,
     checking,
     comparing,
@@ -91,7 +90,6 @@ _GROUPS = (
     generate,
     show,
     planning,
-    at_scale,
     running,
     recording,
     importing,
