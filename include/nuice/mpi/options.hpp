@@ -130,7 +130,7 @@ struct PlanOptions {
   /// Whether two ranks that have messages for each other exchange them in the same phase
   /// (Problem::prefer_pairs).
   bool prefer_pairs = false;
-  /// The network, as for make_topology() ("torus:4x4", "slurm:FILE"). Rank i of the communicator is rank i of
+  /// The network, as for make_topology() ("torus:4x4", "file:NAME"). Rank i of the communicator is rank i of
   /// the network. Schedulers that guarantee link_free need a network, and the check then proves link_free.
   std::string topology = {};
   /// Which ranks share a host (a node) and its port. "auto": ranks that can share memory share a host. "4":

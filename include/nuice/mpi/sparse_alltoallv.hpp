@@ -6,9 +6,8 @@
 //   for (std::size_t i = 0; i < received.sources.size(); ++i)
 //     use(received.sources[i].rank, received.message<double>(i));
 //
-// Inside a host, messages of up to 32 KiB use shared memory. Between hosts MPI sends short messages at once,
-// and long messages when their receivers know their sizes. The first call attaches the necessary state to the
-// communicator.
+// Inside a host, messages of up to 32 KiB use shared memory. MPI sends all others at once. The first call
+// attaches the necessary state to the communicator.
 #pragma once
 
 #include <mpi.h>
