@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# nlohmann-json, toml++ and libyaml: those installed, or else a download with a fixed hash, at configure time. Without access to the
-# network: FETCHCONTENT_SOURCE_DIR_NUICE_JSON, _NUICE_TOML and _NUICE_YAML name unpacked copies. zlib must be installed.
+# nlohmann-json and toml++: those installed, or else a download with a fixed hash, at configure time. Without access to the
+# network: FETCHCONTENT_SOURCE_DIR_NUICE_JSON and _NUICE_TOML name unpacked copies. zlib must be installed.
 find_package(ZLIB REQUIRED)
 
 # Unpacks what is at one of the addresses; result becomes the folder that contains header. No FetchContent, whose error for a machine
@@ -60,21 +60,3 @@ if(NOT NUICE_TOML_INCLUDE_DIR)  # 3.4.0, in the sources of a Python package that
 endif()
 add_library(nuice_toml INTERFACE)
 target_include_directories(nuice_toml SYSTEM INTERFACE ${NUICE_TOML_INCLUDE_DIR})
-
-# Fetched, libyaml becomes a part of libnuice.a and libnuice.so, so that nothing more need be installed.
-set(NUICE_OWN_YAML OFF)
-find_package(LibYaml QUIET)
-if(NOT LibYaml_FOUND)
-  nuice_fetch(yaml NUICE_YAML yaml.h libyaml-0.2.5.tar.gz fa240dbf262be053f3898006d502d514936c818e422afdcf33921c63bed9bf2e
-    https://deb.debian.org/debian/pool/main/liby/libyaml/libyaml_0.2.5.orig.tar.gz https://github.com/yaml/libyaml/archive/0.2.5.tar.gz)
-  set(NUICE_OWN_YAML ON)
-  set(sources api loader parser reader scanner)
-  list(TRANSFORM sources REPLACE "(.+)" "${yaml}/../src/\\1.c")
-  add_library(nuice_yaml STATIC ${sources})
-  add_library(LibYaml::LibYaml ALIAS nuice_yaml)
-  target_include_directories(nuice_yaml SYSTEM PUBLIC ${yaml})
-  target_compile_definitions(nuice_yaml PRIVATE YAML_VERSION_STRING="0.2.5" YAML_VERSION_MAJOR=0 YAML_VERSION_MINOR=2 YAML_VERSION_PATCH=5)
-  target_compile_options(nuice_yaml PRIVATE -w)
-  set_target_properties(nuice_yaml PROPERTIES UNITY_BUILD OFF C_VISIBILITY_PRESET hidden)
-  set_property(GLOBAL APPEND PROPERTY NUICE_LAYERS nuice_yaml)
-endif()

@@ -26,7 +26,6 @@ configure_package_config_file(cmake/nuice-config.cmake.in ${PROJECT_BINARY_DIR}/
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/nuice-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/nuice-config.cmake ${PROJECT_BINARY_DIR}/nuice-config-version.cmake
   DESTINATION ${nuice_cmake_dir} COMPONENT c)
-install(FILES cmake/FindLibYaml.cmake DESTINATION ${nuice_cmake_dir} COMPONENT cxx)
 
 # `module use PREFIX/share/modulefiles`, `module load nuice`.
 set(nuice_module_dir ${CMAKE_INSTALL_DATADIR}/modulefiles/nuice)
@@ -40,10 +39,6 @@ set(nuice_pc_prefix "\${pcfiledir}/${nuice_prefix_from_pc}")
 set(nuice_pc_cflags "")
 if(NOT NUICE_BUILD_MPI)
   set(nuice_pc_cflags "-DNUICE_NO_MPI")
-endif()
-set(nuice_pc_yaml " -lyaml")
-if(NUICE_OWN_YAML)
-  set(nuice_pc_yaml "")
 endif()
 get_property(nuice_pc_ucx GLOBAL PROPERTY NUICE_PC_UCX)
 configure_file(cmake/nuice.pc.in ${PROJECT_BINARY_DIR}/nuice.pc @ONLY)

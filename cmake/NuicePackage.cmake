@@ -26,7 +26,7 @@ set(CPACK_DEBIAN_LIB_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libnuice-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
-  "libnuice${nuice_soversion} (= ${PROJECT_VERSION}), libopenmpi-dev | libmpich-dev, libyaml-dev, zlib1g-dev")
+  "libnuice${nuice_soversion} (= ${PROJECT_VERSION}), libopenmpi-dev | libmpich-dev, zlib1g-dev")
 if(ucx_FOUND)
   string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", libucx-dev")
 endif()

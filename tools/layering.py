@@ -33,7 +33,6 @@ ALLOWED = {
     "machine": {"core", "topology"},
     "schedulers": {"core"},
     "advise": {"core", "topology", "machine", "schedulers"},
-    "scale": {"core", "machine", "schedulers"},
     "flow": {"core"},
     "mpi": {"core"},
     "exchange": {"core"},
@@ -114,7 +113,6 @@ HEADERS = {
         "plan/rows",
     },
     "advise": {"plan/advise"},
-    "scale": {"plan/at_scale"},
     "mpi": {"mpi/agree", "mpi/discover", "mpi/observer"},
     "exchange/bind": {"mpi/buffers", "mpi/exchange"},
     "exchange/plan": {

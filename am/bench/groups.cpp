@@ -7,7 +7,7 @@
 namespace nuice::am_bench {
 namespace {
 
-/// Large enough to send a put of a smaller block in one message, and to hold the largest coalescing buffer.
+/// A message of this size holds a put of a small block, and the largest coalescing buffer.
 constexpr std::size_t max_message_bytes = 32768;
 constexpr std::size_t largest_in_packets = 16384;
 

@@ -8,7 +8,7 @@
 //   phase                  the additional time of this stream with executor phased
 //   receive_overhead       both directions at once, per message, minus send_overhead (a processor handles
 //                          one message at a time)
-//   latency                t(8) minus these three
+//   latency                t(8) minus both overheads and phase
 //   eager_limit            the largest message that leaves before its receive is posted, by bisection
 //   bandwidth, handshake   least squares of relative errors:
 //                          t(n) = t(8) + handshake [n > eager_limit] + n * byte

@@ -26,7 +26,6 @@
 #include "nuice/core/topology.hpp"
 #include "nuice/core/types.hpp"
 #include "nuice/plan/advise.hpp"
-#include "nuice/plan/at_scale.hpp"
 #include "nuice/plan/broadcaster.hpp"
 #include "nuice/plan/machine.hpp"
 #include "nuice/plan/machine_sections.hpp"

@@ -33,7 +33,6 @@ WHEELS = {
     "packaging": "",
 }
 DEBIAN = {
-    "yaml": ["libyaml-dev", "libyaml-0-2"],
     "zlib": ["zlib1g-dev", "zlib1g"],
     "fmt": ["libfmt-dev", "libfmt9"],
     "nlohmann_json": ["nlohmann-json3-dev"],

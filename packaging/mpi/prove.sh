@@ -26,7 +26,7 @@ cat >"$root/build/prove.sh" <<'PROGRAM'
 set -eu
 export DEBIAN_FRONTEND=noninteractive
 apt-get install -y -qq --no-install-recommends cmake ninja-build g++ gfortran pkg-config mpich libmpich-dev openmpi-bin libopenmpi-dev \
-  libyaml-dev zlib1g-dev libfmt-dev nlohmann-json3-dev libtomlplusplus-dev >/dev/null
+  zlib1g-dev libfmt-dev nlohmann-json3-dev libtomlplusplus-dev >/dev/null
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_btl=^ofi OMPI_MCA_pml=ob1
 sum=37730.960018

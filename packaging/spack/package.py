@@ -33,7 +33,6 @@ class Nuice(CMakePackage):
     depends_on("fortran", type="build", when="+fortran")
 
     depends_on("cmake@3.20:", type="build")
-    depends_on("libyaml")
     depends_on("zlib-api")
     depends_on("fmt")
     depends_on("nlohmann-json", type="build")

@@ -29,7 +29,7 @@ gcc=$(gcc -dumpfullversion)
 {
   printf 'packages:\n'
   external cmake cmake; external ninja ninja-build; external gmake make; external pkgconf pkg-config
-  external openmpi libopenmpi-dev; external ucx libucx-dev; external libyaml libyaml-dev; external zlib zlib1g-dev; external fmt libfmt-dev
+  external openmpi libopenmpi-dev; external ucx libucx-dev; external zlib zlib1g-dev; external fmt libfmt-dev
   external nlohmann-json nlohmann-json3-dev; external tomlplusplus libtomlplusplus-dev; external cli11 libcli11-dev
   external metis libmetis-dev; external fftw libfftw3-dev '~mpi'; external random123 librandom123-dev
   printf '  gcc:\n    buildable: false\n    externals:\n    - spec: "gcc@%s languages:='"'c,c++,fortran'"'"\n      prefix: /usr\n' "$gcc"

@@ -37,7 +37,6 @@ void register_machine(nb::module_& module);
 void register_packets(nb::module_& module);
 void register_broadcast(nb::module_& module);
 void register_advise(nb::module_& module);
-void register_at_scale(nb::module_& module);
 
 /// Releases the interpreter lock, and lets a signal (Ctrl-C) end what runs meanwhile: the exception of its
 /// handler comes out of the call. Not for calls that change an object in place.

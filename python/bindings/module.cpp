@@ -28,5 +28,4 @@ NB_MODULE(_core, module) {
   register_packets(module);
   register_broadcast(module);
   register_advise(module);
-  register_at_scale(module);
 }

@@ -98,7 +98,6 @@ from .simulation import (
     simulate_drs_n,
     simulate_packets,
 )
-from .tradeoff import Frontier, FrontierPoint, frontier
 
 __version__: str  # the version of the installed package, looked up at the first access
 
@@ -115,8 +114,6 @@ __all__ = [
     "Comparison",
     "Error",
     "Executor",
-    "Frontier",
-    "FrontierPoint",
     "Link",
     "LinkBounds",
     "Machine",
@@ -154,7 +151,6 @@ __all__ = [
     "find_scheduler",
     "from_dense",
     "from_scipy",
-    "frontier",
     "link_bound_s",
     "link_bounds",
     "link_rounds",

@@ -116,7 +116,7 @@ def region_map(
 
 @dataclass(frozen=True)
 class BreakEven:
-    """For messages of equal size: the largest degree at which CGM costs no more than LP; 0 if LP always costs
+    """The largest degree at which CGM costs no more than LP, for messages of one size; 0 if LP always costs
     less.
     """
 

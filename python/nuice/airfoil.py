@@ -51,8 +51,8 @@ class Mesh:
 def airfoil_mesh(num_points: int) -> Mesh:
     """Makes a mesh with about `num_points` points, the same in every call, by gmsh.
 
-    Triangles are small at the profile, and larger farther away. Meshes are made until one has within 2 % of
-    num_points points; if none has, the closest mesh is returned. Raises nuice.Error for a number outside
+    Triangles are small at the profile, and larger farther away. The number of points is at most 2 % off;
+    if no trial reaches this, the closest mesh is returned. Raises nuice.Error for a number outside
     100..5,000,000.
     """
     if not MIN_POINTS <= num_points <= MAX_POINTS:

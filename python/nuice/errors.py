@@ -5,7 +5,8 @@
 class Error(Exception):
     """Bad input or a failing environment. `str(error)` is one sentence that names what is wrong and where.
 
-    `code` is one of: invalid_argument, parse, io, not_applicable, limit, mismatch, state, mpi.
+    `code` is one of: invalid_argument, parse, io, not_applicable, limit, mismatch, state, mpi,
+    timeout, device.
     """
 
     def __init__(self, message: str, code: str = "invalid_argument") -> None:

@@ -46,8 +46,8 @@ class Exchange:
         return self._of(np.asarray(self.bytes), chosen)
 
     def one(self, iterations: int = 0, chosen: Any = slice(None)) -> CommMatrix:
-        """Returns the matrix of one exchange if the record consists of `number` exchanges; without a number,
-        the matrix of the mean message of every pair.
+        """Returns the matrix of one exchange if the record consists of `iterations` exchanges. If iterations
+        is 0, returns the matrix of the mean message of every pair.
         """
         parts = iterations or np.maximum(self.calls, 1)
         return self._of(np.rint(np.asarray(self.bytes) / parts).astype(np.int64), chosen)

@@ -204,8 +204,9 @@ class Decision {
     candidate.uncertainty = combined(uncertainty, options_.machine_uncertainty);
   }
 
-  /// Predicts the exchange again with a simulator. No simulator supports notifications on networks that may
-  /// lose packets. The rule's prediction is then kept.
+  /// Predicts the exchange again with a simulator. The rule's prediction is kept for executors with
+  /// notifications on networks that may lose packets, which no simulator supports, and for a DRS_N that is
+  /// refused too often.
   void simulate_one(Entry& candidate) {
     spend(work_s(candidate));
     candidate.is_simulated = true;
@@ -312,8 +313,8 @@ class Decision {
     std::rotate(candidates_.begin() + 1, nothing, nothing + 1);
   }
 
-  /// Returns the most promising candidate that the budget allows. The budget grows if the best candidate
-  /// turns out to be slower than predicted.
+  /// Returns the candidate to simulate next, the most promising one that the budget allows; null if there is
+  /// none. The budget grows if the best candidate turns out to be slower than predicted.
   Entry* next_to_look_at() {
     const Entry& safest = *std::ranges::min_element(candidates_, std::less{}, at_worst_s);
     const double best_s = at_worst_s(safest);

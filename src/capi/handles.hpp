@@ -50,9 +50,10 @@ void keep(nuice_exchange** exchange, Bound&& bound) {
 /// program at almost any call.
 bool is_mpi_up();
 
-/// Runs the step of a function that may call MPI. In a process that was forked from a process with plans,
-/// returns status `state` instead: the step would send and receive messages of the parent.
+/// Throws Error `state` in a process that was forked from a process with plans, because its MPI calls would
+/// send and receive messages of the parent.
 void require_own_process();
+/// Runs the step of a function that may call MPI, after require_own_process(). Returns the status.
 template <typename Step>
 int guarded_mpi(Step&& step) noexcept {
   return guarded([&] {
@@ -61,8 +62,8 @@ int guarded_mpi(Step&& step) noexcept {
   });
 }
 
-/// A call with an exchange. Only one call may be active at a time, because a call of another thread would
-/// take its messages.
+/// A call with an exchange. Only one call may be active at a time, because a second call in another thread
+/// would take messages of the first.
 class Call {
  public:
   /// Throws Error `state` if another thread is in a call.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arguments as MPI's calls have them, from C and from other languages. Only their places are recorded here;
-// nuice/mpi/alltoallv.hpp makes messages of them.
+// Arguments as MPI's calls have them, from C and from other languages. Only their addresses are recorded
+// here; nuice/mpi/alltoallv.hpp makes messages of them.
 #pragma once
 
 #include <span>
@@ -52,7 +52,7 @@ inline std::span<const MPI_Datatype> types_of(const MPI_Datatype* const& types) 
   return {types, mpi::Integers::as_many_as_needed / sizeof(MPI_Datatype)};
 }
 
-/// types: an argument of the call.
+/// types: the call's datatype, or its array of datatypes.
 template <typename Data, typename Count, typename Displ, typename Types>
 mpi::Blocks<Data> blocks(Data* data, const Count* counts, const Displ* displs, const Types& types) {
   return {.data = data, .counts = integers(counts), .displs = integers(displs), .types = types_of(types)};

@@ -15,7 +15,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return text;
 }
 
-/// Every thread handles every n-th entry, where n is the number of threads, so a grid of any size is correct.
+/// A thread handles every n-th entry, where n is the number of threads, so a grid of any size is correct.
 constexpr const char* ptx_head = ".version 6.0\n.target sm_52\n.address_size 64\n";
 constexpr const char* ptx_kernel = R"(
 .visible .entry nuice_KIND_UNIT(.param .u64 from, .param .u64 to, .param .u64 index, .param .u64 count)

@@ -165,6 +165,8 @@ void Governor::judge(Port& port, double now_s) {
   report.lost_segments = port.all.lost_segments - before.lost_segments;
   report.segment_bytes = port.segment_bytes;
   report.round_trip_s = port.round_trip_s;
+  report.sum_round_trips_s = std::exchange(port.sum_round_trips_s, 0);
+  report.num_round_trips = std::exchange(port.num_round_trips, 0);
   report.num_senders = port.senders.add(port.all.num_senders);
   if (now_s - port.last_s < idle_after_s) {
     report.timed_s = now_s - port.last_s;
@@ -201,6 +203,10 @@ bool Governor::look_at(Connection& connection, double now_s) {
   port.segment_bytes = counts->segment_bytes;
   if (counts->round_trip_s > 0 && (port.round_trip_s == 0 || counts->round_trip_s < port.round_trip_s))
     port.round_trip_s = counts->round_trip_s;
+  if (counts->sent_segments > connection.counts.sent_segments) {
+    port.sum_round_trips_s += counts->present_round_trip_s;
+    ++port.num_round_trips;
+  }
   connection.counts = *counts;
   return true;
 }

@@ -135,6 +135,8 @@ std::optional<SocketCounts> counts_of(int descriptor) {
   counts.segments = known<&tcp_info::tcpi_data_segs_in>(info, length);
   counts.out_of_order = out_of_order(info, length);
   counts.segment_bytes = segment_bytes(info);
+  counts.sent_segments = known<&tcp_info::tcpi_data_segs_out>(info, length);
+  counts.present_round_trip_s = 1e-6 * info.tcpi_rtt;
   const auto round_trip = known<&tcp_info::tcpi_min_rtt>(info, length);
   if (round_trip < unknown_round_trip) counts.round_trip_s = 1e-6 * static_cast<double>(round_trip);
   return counts;

@@ -31,11 +31,13 @@ struct sockaddr;
 namespace nuice::flow {
 
 struct SocketCounts {
-  std::int64_t bytes = 0;          // received
-  std::int64_t segments = 0;       // received segments that carry data
-  std::int64_t out_of_order = 0;   // segments received out of order (from Linux 5.4)
-  std::int64_t segment_bytes = 0;  // data of a full packet from the peer
-  double round_trip_s = 0;         // the smallest so far; 0: not known
+  std::int64_t bytes = 0;           // received
+  std::int64_t segments = 0;        // received segments that carry data
+  std::int64_t out_of_order = 0;    // segments received out of order (from Linux 5.4)
+  std::int64_t segment_bytes = 0;   // data of a full packet from the peer
+  std::int64_t sent_segments = 0;   // sent segments that carry data
+  double round_trip_s = 0;          // the smallest so far; 0: not known
+  double present_round_trip_s = 0;  // the kernel's moving average (SRTT, RFC 6298)
 };
 
 /// Returns the counters of a TCP connection, or nothing for another descriptor.

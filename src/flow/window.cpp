@@ -11,6 +11,13 @@ namespace {
 // bytes in flight keep the port busy for longer, more bytes only fill the queue.
 constexpr double host_delay_s = 1e-3;
 constexpr double bdps = 2;  // BBR: one in flight, one for acknowledgements that come late or together
+// The window may grow while the present round trips are below the first of these shares of the time above, and
+// shrinks while they exceed the second. The shares differ by grows_to: a step that only fills a queue makes
+// round trips longer by this factor, and no second step follows. Most slack allows for two time slices of a
+// processor (3 to 4 ms).
+constexpr double short_below = 0.8;
+constexpr double long_from = 1.2;
+constexpr double most_slack = 8;
 // The queue that any switch port has. This much in flight is not too much unless packets are lost.
 constexpr double smallest_queue_bytes = 16 << 10;
 // The size of a buffer above which it needs no bound. A buffer that bounds a window is at most
@@ -64,6 +71,8 @@ Report& Report::operator+=(const Report& later) {
   lost_segments += later.lost_segments;
   segment_bytes = later.segment_bytes;
   if (later.round_trip_s > 0) round_trip_s = later.round_trip_s;
+  sum_round_trips_s += later.sum_round_trips_s;
+  num_round_trips += later.num_round_trips;
   num_senders = later.num_senders;
   return *this;
 }
@@ -101,8 +110,10 @@ void Window::note_rate(const Report& report) {
 
 /// Returns the bytes that keep the port busy at this rate (Little's law: in flight = rate x time).
 double Window::enough(double rate) const {
-  return std::max(smallest_queue_bytes, rate * (host_delay_s + bdps * round_trip_s_));
+  return std::max(smallest_queue_bytes, slack_ * rate * longest_round_trip_s());
 }
+
+double Window::longest_round_trip_s() const { return host_delay_s + bdps * round_trip_s_; }
 
 bool Window::loses() const {
   if (is_settling_) return false;
@@ -148,9 +159,24 @@ bool Window::judge() {
     is_settling_ = false;
   else if (has_losses)
     shrink();
-  else
+  else {
+    follow_round_trips();
     look_for_more();
+  }
   return true;
+}
+
+/// Applies rule 5. The kernel's round trips include the time in queues, but not the time until a process reads.
+/// If they are short although the window is full, bytes wait for the processes.
+void Window::follow_round_trips() {
+  if (state_ != State::steady || is_crowd() || sum_.num_round_trips == 0) return;
+  const double present = sum_.sum_round_trips_s / sum_.num_round_trips / longest_round_trip_s();
+  if (present > long_from) {
+    slack_ = std::max(1.0, slack_ / grows_to);
+    window_ = std::min(window_, enough(fastest_));
+  } else if (present < short_below && !may_be_too_small()) {
+    slack_ = std::min(slack_ * grows_to, most_slack);
+  }
 }
 
 /// Counts losses while every sender has its minimum of two packets.
@@ -173,6 +199,7 @@ void Window::look_for_a_crowd() {
 }
 
 void Window::shrink() {
+  slack_ = std::max(1.0, shrinks_to * slack_);
   if (state_ == State::trying)
     give_up_try();
   else

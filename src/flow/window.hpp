@@ -21,7 +21,9 @@
 //   4. If the window is smaller than rule 2 allows and nothing was lost for a while, a window 1.5 times as
 //      large is tried, and kept if nothing is lost. Otherwise the old window returns, and the next try comes
 //      after eight times as long.
-//   5. Each sender has at least two packets: Linux acknowledges every second packet at once, but a single
+//   5. The window of rule 2 is up to eight times as large while packets come back sooner than in the time that
+//      it allows: then bytes wait for processors, not in queues, and a larger window brings more of them.
+//   6. Each sender has at least two packets: Linux acknowledges every second packet at once, but a single
 //      packet only when the process reads it or after up to 40 ms. Only if two packets per sender are too
 //      much does each have between one and two.
 // Otherwise only losses make a window smaller. A bound that followed the rate would shrink forever: a window
@@ -40,6 +42,8 @@ struct Report {
   std::int64_t lost_segments = 0;  // segments out of order, because earlier segments were lost
   std::int64_t segment_bytes = 0;  // data of a full segment; a queue's room is a number of packets
   double round_trip_s = 0;         // the smallest of all connections; 0: not known
+  double sum_round_trips_s = 0;    // present round trips of the connections on which data were sent
+  int num_round_trips = 0;         // number of these connections
   int num_senders = 0;             // number of active senders
 
   double rate() const {
@@ -69,6 +73,7 @@ class Window {
   enum class State { opening, steady, trying };
 
   void note_rate(const Report& report);
+  double longest_round_trip_s() const;
   double enough(double rate) const;
   bool loses() const;
   double out_of_order_per_loss() const;
@@ -78,6 +83,7 @@ class Window {
   void shrink();
   bool is_crowd() const { return least_segments_ < segments_without_a_timer; }
   bool may_be_too_small() const;
+  void follow_round_trips();
   void look_for_more();
   void give_up_try();
 
@@ -87,6 +93,7 @@ class Window {
   std::int64_t least_segments_ = segments_without_a_timer;
   int num_senders_ = 1;
   double round_trip_s_ = 0;
+  double slack_ = 1;          // the factor of rule 5
   Report sum_;                // reports since the last judgement
   bool is_settling_ = false;  // the next losses were in flight before the window changed
 

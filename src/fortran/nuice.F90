@@ -17,11 +17,9 @@
 !   call nuice_plan_free(plan)
 !
 ! stat= and errmsg= work as in the Fortran standard. Without stat, an error is printed and ends the program on
-! all ranks.
-! Communicators, datatypes and operations are those of mpif.h, module mpi or module mpi_f08.
-! Ranks, offsets and global indices count from 0, as in MPI and in C. Sizes are integer(int64).
-! Bound arrays may have any type and rank. They must be contiguous, and asynchronous or target, as for
-! MPI_Isend.
+! all ranks. Communicators, datatypes and operations are those of mpif.h, module mpi or module mpi_f08. Ranks,
+! offsets and global indices count from 0, as in MPI and in C. Sizes are integer(int64). Bound arrays may have
+! any type and number of dimensions. They must be contiguous, and asynchronous or target, as for MPI_Isend.
 ! This file is installed as source, because a .mod file can be read by one compiler only.
 module nuice
   use, intrinsic :: iso_fortran_env, only: error_unit, int32, int64, real64
@@ -39,7 +37,8 @@ module nuice
   type, public :: nuice_received
     type(c_ptr) :: handle = c_null_ptr
   end type
-  !> The request that calls with MPI's arguments return. All procedures of nuice_exchange accept it too.
+  !> The request that nuice_alltoallv_init() and the other procedures with MPI's arguments return. All
+  !> procedures with a nuice_exchange argument accept it too.
   type, public, extends(nuice_exchange) :: nuice_request
   end type
   type, public :: nuice_halo

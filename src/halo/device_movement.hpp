@@ -34,7 +34,7 @@ class DeviceMovement {
   std::byte* messages() {
     return packs_there_ ? static_cast<std::byte*>(packed_.get()) : movement_.messages.data();
   }
-  /// Returns where the ghosts of field f are sent from or received to.
+  /// Returns the memory from which the ghosts of field f are sent, or into which they are received.
   template <typename Byte>
   Byte* travelling(std::size_t f, Byte* ghosts) {
     if (packs_there_) return ghosts;

@@ -16,8 +16,9 @@
 
 namespace nuice::mpi {
 
-/// Collective. Returns the owner of each index in `wanted`; no_rank if no rank owns the index. owned: what
-/// this rank owns. If two ranks own an index, throws Error `invalid_argument` on all ranks, with this index.
+/// Collective. Returns the owner of each index in `wanted`; no_rank if no rank owns the index. owned: the
+/// indices that this rank owns. If two ranks own an index, throws Error `invalid_argument` on all ranks, with
+/// this index.
 std::vector<Rank> find_in_directory(const Communicator& comm, std::span<const GlobalIndex> owned,
                                     std::span<const GlobalIndex> wanted);
 

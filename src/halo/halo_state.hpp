@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a halo keeps, and what an exchange bound to it keeps. For halo.cpp and halo_exchange.cpp.
+// The state of a halo, and of an exchange bound to the halo. Used by halo.cpp and halo_exchange.cpp.
 #pragma once
 
 #include <memory>

@@ -119,8 +119,8 @@ std::size_t doubles_in(std::size_t entries, std::int64_t entry_bytes) {
   return entries * (static_cast<std::size_t>(entry_bytes) / sizeof(double));
 }
 
-/// Some fields were sent in fewer bytes. Makes their combines read from memory in which their values are
-/// doubles again. There is one combine per needer and field.
+/// Fields that were sent in fewer bytes are converted back to doubles. Makes the combines of these fields,
+/// one per needer and field, read the doubles.
 void widen_what_arrives(Movement& movement, std::span<const ScatterField> fields) {
   const std::size_t needers = fields.empty() ? 0 : movement.combines.size() / fields.size();
   const auto bytes_of = [&](std::size_t at) {

@@ -60,7 +60,8 @@ struct FieldBytes {
 void check_fields(const Pattern& pattern, std::span<const GatherField> fields, Rank rank);
 void check_fields(const Pattern& pattern, std::span<const ScatterField> fields, Rank rank);
 
-/// Returns where the ghosts of field f are sent from or received to: `ghosts`, or their short form.
+/// Returns the memory from which the ghosts of field f are sent, or into which they are received: `ghosts`,
+/// or memory for their short form.
 template <typename Byte>
 Byte* travelling(Movement& movement, std::size_t f, Byte* ghosts) {
   return movement.short_ghosts[f].empty() ? ghosts : movement.short_ghosts[f].data();

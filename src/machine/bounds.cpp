@@ -8,8 +8,8 @@
 namespace nuice {
 namespace {
 
-/// Returns the fewest bytes on the wire that any way of cutting or packing the data can have. Packets are not
-/// padded.
+/// Returns the minimum number of bytes on the wire for this number of data bytes, however they are divided
+/// into packets. Packets are not padded.
 double least_wire(const Machine& machine, Bytes bytes) {
   const auto exact = static_cast<double>(bytes);
   if (machine.packet_payload == 0) return exact;

@@ -28,7 +28,7 @@ std::string joined(const Counts& counts) {
   return text;
 }
 
-/// A maker of enlarged networks, from the network "KIND:ARGUMENTS" of a machine.
+/// Makes larger networks of the same kind as a machine's network "KIND:ARGUMENTS".
 class Grower {
  public:
   Grower(const Machine& machine, std::int64_t hosts, std::int64_t ranks_per_host)

@@ -12,7 +12,7 @@
 #include "nuice/plan/machine.hpp"
 
 // toml++ asserts conditions that some texts violate ("[,port]"). With NDEBUG it lets the compiler assume
-// these conditions. With neither, it reports an error of its own.
+// these conditions. With neither assertions nor NDEBUG, it reports an error of its own.
 #pragma push_macro("NDEBUG")
 #undef NDEBUG
 #define TOML_ASSERT(expression) static_assert(true)
@@ -24,7 +24,7 @@
 #else
 #include <toml++/impl/preprocessor.h>
 #endif
-// toml++ declares code unreachable that U+3001 reaches.
+// toml++ declares some code to be unreachable, but the character U+3001 leads to it.
 #pragma push_macro("TOML_UNREACHABLE")
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false

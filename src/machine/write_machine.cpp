@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes machines as TOML. Every number is written so that reading gives exactly the same number
-// (quantity_text()). The default values of Machine{} are left out, because a reader
-// uses them.
+// (quantity_text()). The default values of Machine{} are left out, because a reader uses them.
 #include <algorithm>
 #include <array>
 #include <charconv>

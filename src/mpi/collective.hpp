@@ -7,8 +7,8 @@
 //
 // Errors: `mpi` with the names of dead ranks, if MPI reports deaths; `timeout` with the ranks that do not
 // answer, if the operation has not ended after watchdog_s. The communicator is then given up: MPI may still
-// use it and the internal copies of the data, but never the caller's memory. Cost: that of MPI's operation.
-// If the communicator watches, also a copy of the sent and received data.
+// use it and the internal copies of the data, but never the caller's memory. Cost: MPI's operation and, if
+// the communicator watches, a copy of the sent and received data.
 #pragma once
 
 #include <mpi.h>

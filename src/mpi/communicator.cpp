@@ -49,8 +49,8 @@ void check_parent(MPI_Comm parent) {
                 "the communicator is an intercommunicator: make one of both groups by MPI_Intercomm_merge");
 }
 
-/// Returns the same value for the whole run, even if MPI_COMM_WORLD is initialised later. MPI keeps it as an
-/// attribute of MPI_COMM_WORLD.
+/// Returns the same value for the whole run, even if MPI_COMM_WORLD, of which the largest tag is an
+/// attribute, is initialised later.
 int largest_tag() {
   static const int largest = [] {
     void* value = nullptr;

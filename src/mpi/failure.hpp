@@ -36,9 +36,9 @@ Error with_dead_ranks(const Error& error, const Communicator& comm);
 std::shared_ptr<const Communicator> duplicate(MPI_Comm parent, double watchdog_s,
                                               const Communicator* known = nullptr);
 
-/// Runs act(), which communicates over comm, and adds the names of dead ranks to its errors. The communicator
-/// is not revoked. This is not necessary, because all ranks check for deaths themselves (collective.hpp), so
-/// no rank waits for a rank that stops with an error. And other exchanges might not survive it: Open MPI
+/// Runs act(), which communicates over comm, and adds the names of dead ranks to its errors. Does not revoke
+/// the communicator. Revoking is not needed, because all ranks check for deaths themselves (collective.hpp),
+/// so no rank waits for a rank that stops with an error. Revoking could also break other exchanges: Open MPI
 /// 5.0.11 sometimes ended the program with "Send error after request freed".
 template <typename Act>
 decltype(auto) naming_dead_ranks(const Communicator& comm, Act&& act) {

@@ -62,9 +62,10 @@ void await_if(std::span<MPI_Request> requests, IsOne&& is_one) noexcept {
   }
 }
 
-/// Cancels the requests for which is_one(index) is true, the last one first. A message that arrives meanwhile
-/// then meets the first remaining receive, to which it belongs. In another order, a piece of a message could
-/// match the receive of a shorter piece, and Open MPI would write beyond the end of that receive.
+/// Cancels the requests for which is_one(index) is true, the last one first. A message that arrives during
+/// the cancelling then meets the first remaining receive, to which it belongs. In another order, a piece of a
+/// message could match the receive of a shorter piece, and Open MPI would write beyond the end of that
+/// receive.
 template <typename IsOne>
 void cancel_if(std::span<MPI_Request> requests, IsOne&& is_one) noexcept {
   for (std::size_t i = requests.size(); i-- > 0;)

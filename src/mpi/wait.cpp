@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A rank whose watchdog expires asks all other ranks whether they are there. Ranks that wait here too answer,
-// so only ranks that are dead, stopped or elsewhere are named. The asking rank waits at most AnswerTime.
+// so only ranks that are dead, stopped or not waiting are named. The asking rank waits at most AnswerTime.
 #include "mpi/wait.hpp"
 
 #include <array>

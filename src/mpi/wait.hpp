@@ -33,8 +33,7 @@ class Patience {
 /// only this rank's MPI can forward. No message of comm may have this tag.
 void let_mpi_go_on(const Communicator& comm, int tag);
 
-/// Watches a polling loop on comm whose end depends on other ranks. Does for it what wait() does for an
-/// operation.
+/// Watches a polling loop on comm whose end depends on other ranks, as wait() watches an operation.
 class Watch {
  public:
   /// call: the name of what the loop waits for, for error texts.
@@ -58,9 +57,10 @@ class Watch {
 /// ranks in the error.
 void must_naming(const Communicator& comm, int code, const char* call);
 
-/// Waits for an operation on comm. Meanwhile answers other ranks that wait in this function. If comm watches,
+/// Waits for an operation on comm, and answers other ranks that wait in this function. If comm watches,
 /// throws Error `mpi` if MPI reports that a rank has died, and Error `timeout`, naming the ranks that do not
-/// answer, after watchdog_s. The operation is then still active, and the communicator is given up.
+/// answer, after watchdog_s. After such an error the operation is still active, and the communicator is given
+/// up.
 void wait(const Communicator& comm, MPI_Request& request, const char* call,
           MPI_Status* status = MPI_STATUS_IGNORE);
 

@@ -102,7 +102,7 @@ PetscErrorCode Forest::make_plan(PetscSF sf, const Options& options, UnitPlan& u
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Collective. The decision is the same on all ranks, because plans, executors and options are.
+/// Collective. All ranks decide alike, because they have the same plans, executors and options.
 PetscErrorCode Forest::decide(PetscSF sf, const Options& options, const Use& use, UnitPlan& units) {
   const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(sf));
   const char *executor = nullptr, *advice = nullptr, *methods = nullptr, *device = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all duplicates of a star forest share: the ranks that exchange, the packing of both sides, and the
-// plans by unit size. It also keeps, per route, the contest between plan and basic, and the lanes. A lane is
-// a plan bound to buffers; each exchange that is active at the same time needs its own.
+// The state that all duplicates of a star forest share: the ranks that exchange, the packing of both sides,
+// the plans by unit size and, for each route, the contest between plan and basic, and the lanes. A lane is a
+// plan bound to buffers; each exchange that is active at the same time needs its own.
 #pragma once
 
 #include <petsc/private/sfimpl.h>

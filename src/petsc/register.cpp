@@ -67,7 +67,7 @@ PetscErrorCode require_same_petsc() {
 
 extern "C" NUICE_API PetscErrorCode PetscDLLibraryRegister_nuice_petsc();
 
-/// PETSc calls it after loading the library. A program that links the library calls it after
+/// PETSc calls this function after it has loaded the library. A program that links the library calls it after
 /// PetscInitialize().
 PetscErrorCode PetscDLLibraryRegister_nuice_petsc() {
   PetscFunctionBegin;

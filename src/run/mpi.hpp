@@ -47,8 +47,8 @@ inline int ranks_in(MPI_Comm comm) {
 std::string file_of(const void* address);
 /// Whether this code belongs to MPI, including its Fortran bindings, or to NUICE.
 bool is_mpi_code(const void* address);
-/// Whether MPI or NUICE itself makes this call of a PMPI function. Then the call comes from their code, but
-/// not from the Fortran bindings.
+/// Returns whether MPI or NUICE itself makes this call of a PMPI function: the return address lies in their
+/// code, but not in the Fortran bindings.
 bool is_own_call(const void* return_address);
 
 }  // namespace nuice::run

@@ -36,8 +36,8 @@ Site callers() {
   return site;
 }
 
-// Says that MPI_Comm_dup does not copy the attribute. MPI has such functions, but they are objects in the
-// program's MPI, with which this library cannot be linked.
+// Tells MPI_Comm_dup not to copy the attribute. MPI has such functions, but they are objects in the program's
+// MPI, with which this library cannot be linked.
 int keep_to_itself(MPI_Comm, int, void*, void*, void*, int* is_copied) {
   *is_copied = 0;
   return MPI_SUCCESS;
@@ -275,8 +275,8 @@ void Recorder::complete(const std::vector<MPI_Request>& requests, std::int64_t b
     if (!operation.is_persistent) pending_.erase(one);
   }
   num_pending_ = static_cast<std::int64_t>(pending_.size());
-  // is_any is right even if another thread's operation has got the handle meanwhile, because this operation
-  // has then ended.
+  // is_any is right even if a new operation of another thread already has the handle, because the handle is
+  // only reused after this operation has ended.
   const bool is_any = std::ranges::any_of(requests, [](MPI_Request each) { return each != null_request(); });
   if (is_any && !ended_.empty()) close_epochs(from);
 }

@@ -285,8 +285,8 @@ void Coloring::relax() {
   set_limits();
 }
 
-/// Raises the target of this phase so that the phase may take `place`. Lower-numbered phases whose targets
-/// are too low are raised as well, so that targets keep descending. Returns the number of bytes by which it
+/// Raises the target of this phase so that the phase may take `place`. Targets of lower-numbered phases that
+/// are too low are raised too, so that targets keep descending. Returns the number of bytes by which it
 /// raises targets. really: if false, only computes this number.
 Coloring::Raise Coloring::raise_target(Place place, bool really) {
   Raise raised = 0;

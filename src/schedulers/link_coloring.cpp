@@ -10,9 +10,9 @@
 //   is kept.
 // 2. While there are more phases than the bound, the smallest phase is dissolved, and its messages are put
 //   into other phases. If no phase can take a message, the message evicts others, which are then placed in
-//   the same way, the last evicted first. It goes into the phase whose victims have caused the least trouble
-//   so far. The trouble of a message is the number of times that it found no free phase. So the search does
-//   not run in circles.
+//   the same way, the last evicted first. The message goes into the phase whose victims have caused the least
+//   trouble so far. The trouble of a message is the number of times that it found no free phase. So the
+//   search does not run in circles.
 //
 // Step 2 is the method by which Nagata and Braysy (Oper. Res. Lett. 37, 2009) save vehicles in routing
 // problems; here phases take the role of vehicles. It stops at the bound or at a limit of work, and then uses

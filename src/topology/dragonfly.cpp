@@ -24,7 +24,7 @@ struct DragonflyShape {
   Rank h;      // number of global cables of a router
   Rank p;      // number of ranks on a router
   Rank g;      // number of groups
-  Rank paths;  // maximum number of paths of a pair; all minimal paths count even beyond it
+  Rank paths;  // maximum number of paths of a pair; does not limit minimal paths
   Rank rounds() const { return g > 1 ? a * h / (g - 1) : 0; }
 };
 

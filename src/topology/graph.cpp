@@ -18,7 +18,6 @@ constexpr std::size_t most_distances = std::size_t{1} << 29;
 struct Graph {
   Rank num_ranks = 0;
   std::vector<std::string> names;       // by vertex: ranks, then switches
-  std::vector<bool> is_end;             // by vertex: whether routes may not lead over it
   std::vector<Link> links;              // without the links between a rank and its home
   std::vector<std::int32_t> home;       // by rank: the switch whose only cable is its port, or itself
   std::vector<std::size_t> first_out;   // by vertex, index into `out`; the last entry is the end
@@ -69,9 +68,7 @@ class GraphTopology final : public NamedTopology {
     const std::int32_t target = graph_.target_of[static_cast<std::size_t>(end)];
     for (auto quotient = static_cast<std::size_t>(path); at != end;) {
       const auto is_nearer = [&](LinkId id) {
-        const std::int32_t to = link(id).to;
-        return graph_.distance_to(target, to) + 1 == graph_.distance_to(target, at) &&
-               (to == end || !graph_.is_end[static_cast<std::size_t>(to)]);
+        return graph_.distance_to(target, link(id).to) + 1 == graph_.distance_to(target, at);
       };
       const std::size_t begin = graph_.first_out[static_cast<std::size_t>(at)];
       const std::size_t out_end = graph_.first_out[static_cast<std::size_t>(at) + 1];
@@ -170,7 +167,7 @@ void find_distances(Graph& graph, std::size_t num_targets, const std::string& or
         distance = static_cast<std::uint16_t>(graph.distance[row + at] + 1);
         if (distance == far_away)
           throw Error(ErrorCode::limit, origin + ": a route of more than 65534 links");
-        if (!graph.is_end[static_cast<std::size_t>(before)]) open.push_back(before);
+        open.push_back(before);
       }
     }
     require_all_reach(graph, target, dst, origin);
@@ -180,14 +177,10 @@ void find_distances(Graph& graph, std::size_t num_targets, const std::string& or
 
 }  // namespace
 
-GraphBuilder::Vertex GraphBuilder::add_rank(const std::string& name) { return add(Kind::rank, name); }
-GraphBuilder::Vertex GraphBuilder::add_switch(const std::string& name) { return add(Kind::device, name); }
-GraphBuilder::Vertex GraphBuilder::add_host(const std::string& name) { return add(Kind::host, name); }
-
-GraphBuilder::Vertex GraphBuilder::add(Kind kind, const std::string& name) {
-  kinds_.push_back(kind);
+GraphBuilder::Vertex GraphBuilder::add(bool is_rank, const std::string& name) {
+  is_rank_.push_back(is_rank);
   names_.push_back(name);
-  return static_cast<Vertex>(kinds_.size() - 1);
+  return static_cast<Vertex>(names_.size() - 1);
 }
 
 std::unique_ptr<const Topology> GraphBuilder::build(const Spec& spec, const std::string& origin) const {
@@ -196,10 +189,9 @@ std::unique_ptr<const Topology> GraphBuilder::build(const Spec& spec, const std:
   std::vector<std::int32_t> vertex_of(num_vertices());  // ranks get the first numbers
   for (const bool ranks : {true, false}) {
     for (std::size_t i = 0; i < num_vertices(); ++i) {
-      if ((kinds_[i] == Kind::rank) != ranks) continue;
+      if (is_rank_[i] != ranks) continue;
       vertex_of[i] = static_cast<std::int32_t>(graph.names.size());
       graph.names.push_back(names_[i]);
-      graph.is_end.push_back(kinds_[i] == Kind::host);
     }
     if (ranks) graph.num_ranks = static_cast<Rank>(graph.names.size());
   }

@@ -45,7 +45,7 @@ class GraphFileReader {
   }
 
  private:
-  /// Reads the words of the next line that has any. Text after a # is a comment.
+  /// Reads the words of the next line that is not empty. Text after a # is a comment.
   bool next() {
     while (lines_.next(line_)) {
       words_ = core::split_words(std::string_view(line_).substr(0, line_.find('#')));
@@ -69,8 +69,8 @@ class GraphFileReader {
       if (static_cast<std::int64_t>(graph_.num_vertices() + names.size()) > max_vertices)
         lines_.fail(ErrorCode::limit, "more than " + std::to_string(max_vertices) + " ranks and switches");
       for (const std::string& name : names) {
-        const auto vertex = is_rank ? graph_.add_rank(name) : graph_.add_switch(name);
-        if (!vertices_.try_emplace(name, vertex).second) lines_.fail("\"" + name + "\" is declared twice");
+        if (!vertices_.try_emplace(name, graph_.add(is_rank, name)).second)
+          lines_.fail("\"" + name + "\" is declared twice");
       }
     }
   }

@@ -19,7 +19,6 @@ Made make_tree(const Spec& spec);
 Made make_cm5(const Spec& spec);
 Made make_dragonfly(const Spec& spec);
 Made make_from_file(const Spec& spec);
-Made make_from_slurm(const Spec& spec);
 Made make_from_ib(const Spec& spec);
 
 }  // namespace nuice::topo

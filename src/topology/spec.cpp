@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topology/spec.hpp"
 
-#include <cmath>
-
 #include "core/text/file_io.hpp"
 #include "nuice/core/error.hpp"
 
@@ -29,14 +27,6 @@ std::int64_t Spec::parse_count(std::string_view word, std::int64_t least) const 
          std::to_string(max_vertices));
   }
   return count;
-}
-
-double Spec::parse_capacity(std::string_view word) const {
-  double capacity = 0;
-  if (!core::parse_number(word, capacity) || !std::isfinite(capacity) || capacity <= 0) {
-    fail("\"" + std::string(word) + "\" is not a capacity above 0");
-  }
-  return capacity;
 }
 
 std::vector<std::int64_t> Spec::parse_counts(std::string_view words, std::int64_t least) const {

@@ -29,7 +29,6 @@ struct Spec {
 
   /// Parses a whole number from `least` to max_vertices.
   std::int64_t parse_count(std::string_view word, std::int64_t least = 1) const;
-  double parse_capacity(std::string_view word) const;
   /// Parses whole numbers such as "4x4x2", each at least `least`.
   std::vector<std::int64_t> parse_counts(std::string_view words, std::int64_t least = 1) const;
 };

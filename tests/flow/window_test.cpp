@@ -204,6 +204,50 @@ TEST(FlowWindow, WhatLastsForAMillisecondIsNeverTriedWithMore) {
   }
 }
 
+/// Returns a report with present round trips of this share of 1.2 ms.
+Report with_round_trips(double share_of_longest) {
+  Report report = report_of(70, 0);
+  report.sum_round_trips_s = 2 * share_of_longest * 1.2e-3;
+  report.num_round_trips = 2;
+  return report;
+}
+
+TEST(FlowWindow, GrowsWhileRoundTripsAreShortAndShrinksWhileTheyAreLong) {
+  const auto enough = static_cast<std::int64_t>(enough_of(70));
+  Window window;
+  for (int i = 0; i < 1000; ++i) window.add(with_round_trips(1));
+  EXPECT_EQ(window.bytes(), enough);
+  for (int i = 0; i < 1000; ++i) window.add(with_round_trips(0.5));
+  EXPECT_EQ(window.bytes(), 8 * enough);
+  for (int i = 0; i < 1000; ++i) window.add(with_round_trips(1));
+  EXPECT_EQ(window.bytes(), 8 * enough);
+  for (int i = 0; i < 1000; ++i) window.add(with_round_trips(1.5));
+  EXPECT_EQ(window.bytes(), enough);
+}
+
+TEST(FlowWindow, AQueueThatFillsEndsTheGrowthAfterOneStep) {
+  const double enough = enough_of(70);
+  Window window;
+  for (int i = 0; i < 1000; ++i) window.add(with_round_trips(1));
+  double largest = 0;
+  for (int i = 0; i < 10000; ++i) {
+    const double filled = static_cast<double>(window.bytes()) / enough;
+    largest = std::max(largest, filled);
+    window.add(with_round_trips(0.7 * filled));
+  }
+  EXPECT_NEAR(largest, 1.5, 0.01);
+}
+
+TEST(FlowWindow, LossesEndTheGrowthOfShortRoundTrips) {
+  Window window;
+  for (int i = 0; i < 2000; ++i) window.add(with_round_trips(0.5));
+  const std::int64_t before = window.bytes();
+  Report lossy = with_round_trips(0.5);
+  lossy.lost_segments = 60;
+  for (int i = 0; i < 100; ++i) window.add(lossy);
+  EXPECT_LT(window.bytes(), before / 8);
+}
+
 /// No window is ever closed: after any traffic and any losses, a sender may send at least a whole packet.
 TEST(FlowWindow, IsNeverClosedWhateverIsReported) {
   for (unsigned seed = 1; seed <= 200; ++seed) {

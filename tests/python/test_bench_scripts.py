@@ -108,17 +108,6 @@ def test_following() -> None:
         assert row[key] > 0
 
 
-def test_small_at_scale() -> None:
-    rows = quick("small_at_scale")
-    checked = [row for row in rows if row["part"] == "check"]
-    assert {row["method"] for row in checked} == {"direct", "combine", "bruck, radix 2", "bruck_kport"}
-    assert all(0.5 < row["model_over_simulated"] < 2 for row in checked)
-    large = {row["method"]: row for row in rows if row["part"] == "modelled"}
-    # Radix 2 hands every byte on 8 times; what is combined passes each port once.
-    assert large["bruck, radix 2"]["modelled_ms"] > 4 * large["combine"]["modelled_ms"]
-    assert all(row["two_phase_ms"] > row["modelled_ms"] for row in large.values() if row["two_phase_ms"])
-
-
 def test_level_rules() -> None:
     figures = quick("level_rules")
     assert len(figures) == 28 * 6

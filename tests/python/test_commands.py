@@ -85,7 +85,6 @@ NOT_RUN = {
     'NUICE_OPTIONS="scheduler=link_list executor=depend topology=ib:fabric"': "the same, with 64 ranks",
     "nuice show halo.mtx --topology ib:fabric": "the same",
     'NUICE_OPTIONS="scheduler=distributed_coloring planning=distributed" mpiexec -n 4096': "4096 ranks",
-    "nuice plan-at-scale --ranks 1048576": "some minutes: test_at_scale.py with fewer ranks",
     "mpiexec -n 8 nuice-calibrate": "needs a core for each rank: nuice_calibrate_test",
     "nuice-bench --schedulers auto,ac,rs_n,coloring --machine my.toml ...": "the dots are the reader's",
     "docs/how-to/recorded-runs.md": "needs a recording of another tool: test_recording.py makes some",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Damaged records, traces and files topology.yaml are read, or refused by a nuice.Error, and nothing else.
+"""Damaged records and traces are read, or refused by a nuice.Error, and nothing else.
 
 What `make fuzz` is for formats that C++ reads. `python tests/python/test_damaged_records.py N`: N of each.
 """
@@ -68,13 +68,6 @@ def read_trace(folder: Path) -> None:
         tracing.trace_events(exchange)
 
 
-def read_yaml(folder: Path) -> None:
-    path = folder / "topology.yaml"
-    for name in ("", ",name=whole"):
-        network = nuice.make_topology(f"slurm:{path}{name}")
-        network.route(0, network.num_ranks - 1)
-
-
 def make_record(folder: Path) -> Path:
     series = test_recording.series([[0, 2], [1, 1], [-1, 1]], [10, 20, 40, 5.5])
     test_recording.write(folder, 0, [[1, 100], [1, 50]], [series])
@@ -85,16 +78,6 @@ def make_record(folder: Path) -> Path:
 def make_trace(folder: Path) -> Path:
     test_tracing.two_ranks(folder)
     return folder / "7-rank-1.trace"
-
-
-def make_yaml(folder: Path) -> Path:
-    """JSON is YAML too."""
-    switches = [{"switch": "spine", "children": "leaf[0-1]"}]
-    switches += [{"switch": f"leaf{i}", "nodes": f"n[{4 * i}-{4 * i + 3}]"} for i in range(2)]
-    path = folder / "topology.yaml"
-    whole = [{"topology": "whole", "cluster_default": True, "tree": {"switches": switches}}]
-    path.write_text(json.dumps([*whole, {"topology": "blocks", "block": {"block_sizes": [4]}}]) + "\n")
-    return path
 
 
 def try_out(make: Callable[[Path], Path], read: Callable[[Path], None], times: int, seed: int) -> int:
@@ -122,7 +105,7 @@ def try_out(make: Callable[[Path], Path], read: Callable[[Path], None], times: i
     return refused
 
 
-FORMATS = [(make_record, read_record), (make_trace, read_trace), (make_yaml, read_yaml)]
+FORMATS = [(make_record, read_record), (make_trace, read_trace)]
 
 
 @pytest.mark.parametrize(("make", "read"), FORMATS)

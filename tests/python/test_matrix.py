@@ -194,7 +194,6 @@ def with_dense_array(name: str, folder: Path) -> None:
         "predict": ["machine"],
         "predict_packets": ["machine"],
         "advise": ["machine"],
-        "frontier": ["alpha_s", "beta_s_per_byte"],
     }
     words = [values[word] for word in before.get(name, [])]
     more = [values[word] for word in after.get(name, [])]

@@ -36,15 +36,9 @@ class NetworkFiles : public testing::Test {
   std::unique_ptr<const Topology> graph(const std::string& text) const {
     return make_topology("file:" + write("a.net", "nuice-network 1\n" + text));
   }
-  std::unique_ptr<const Topology> slurm(const std::string& text, const std::string& options = "") const {
-    return make_topology("slurm:" + write("topology.conf", text) + options);
-  }
   void expect_graph_error(const std::string& text, std::initializer_list<std::string> parts,
                           ErrorCode code = ErrorCode::parse) const {
     EXPECT_ERROR(graph(text), code, parts);
-  }
-  void expect_slurm_error(const std::string& text, std::initializer_list<std::string> parts) const {
-    EXPECT_ERROR(slurm(text), ErrorCode::parse, parts);
   }
 
   std::filesystem::path folder;
@@ -56,8 +50,6 @@ std::vector<std::string> named_stops(const Topology& net, Rank src, Rank dst) {
     names.push_back(net.vertex_name(vertex));
   return names;
 }
-
-// --- file:NAME ---------------------------------------------------------------------------------------------
 
 TEST_F(NetworkFiles, TheExampleOfTheDocs) {
   const auto net = graph(
@@ -153,75 +145,14 @@ TEST_F(NetworkFiles, BadGraphsAreRefusedWithTheirLine) {
   expect_graph_error("rank a[0-1048575][0-1048575]\n", {"too many names"});
 }
 
-// --- slurm:FILE --------------------------------------------------------------------------------------------
-
-constexpr const char* two_levels =
-    "# a cluster\n"
-    "SwitchName=leaf0 Nodes=n[00-03]\n"
-    "SwitchName=leaf1 Nodes=n[04-06],login LinkSpeed=900\n"
-    "switchname=spine \\\n"
-    "  Switches=leaf[0-1]\n";
-
-TEST_F(NetworkFiles, SlurmSwitchesAreATree) {
-  const auto net = slurm(two_levels);
-  EXPECT_EQ(net->num_ranks(), 8);
-  EXPECT_EQ(net->num_links(), 4);
-  EXPECT_TRUE(route_of(*net, 0, 3).empty());
-  EXPECT_EQ(named_stops(*net, 1, 7), (std::vector<std::string>{"leaf0", "spine", "leaf1"}));
-  EXPECT_EQ(net->vertex_name(7), "rank 7, login");
-  EXPECT_EQ(net->link(0).capacity, 4) << "not thinned: all hosts below";
-  EXPECT_EQ(slurm(two_levels, ",thin=2.5")->link(0).capacity, 4 / 2.5);
-}
-
-TEST_F(NetworkFiles, HostsGiveTheOrderOfRanks) {
-  const std::string hosts = write("hosts", "login\nn05 slots=2   # shares its cable\n\nn00\n");
-  const auto net = slurm(two_levels, ",hosts=" + hosts);
-  EXPECT_EQ(net->num_ranks(), 4);
-  EXPECT_EQ(named_stops(*net, 1, 3), (std::vector<std::string>{"n05", "leaf1", "spine", "leaf0"}));
-  EXPECT_TRUE(route_of(*net, 1, 2).empty()) << "ranks of one host";
-  EXPECT_EQ(net->link(route_of(*net, 1, 0).at(0)).capacity, 1);
-  EXPECT_ERROR(slurm(two_levels, ",hosts=" + write("bad", "n00\nn77\n")), ErrorCode::parse,
-               {"bad:2: no switch has a host \"n77\""});
-  EXPECT_ERROR(slurm(two_levels, ",hosts=" + write("bad", "n00 slots=0\n")), ErrorCode::parse,
-               {"bad:1: expected \"HOST\" or \"HOST slots=K\""});
-}
-
-TEST_F(NetworkFiles, SwitchesWithSeveralParentsSpread) {
-  const auto net = slurm(
-      "SwitchName=a Nodes=n[0-3]\nSwitchName=b Nodes=n[4-7]\nSwitchName=s0 Switches=a,b\nSwitchName=s1 "
-      "Switches=a,b\n",
-      ",thin=2");
-  std::set<std::string> tops;
-  for (Rank dst = 4; dst < 8; ++dst) tops.insert(named_stops(*net, 0, dst).at(1));
-  EXPECT_EQ(tops, (std::set<std::string>{"s0", "s1"}));
-  EXPECT_EQ(net->link(0).capacity, 1) << "four hosts, thinned by two, over two cables";
-}
-
-TEST_F(NetworkFiles, SlurmFilesThatDoNotEndAreRefused) {
-  EXPECT_ERROR(make_topology("slurm:/dev/zero"), ErrorCode::limit, {"/dev/zero:1: a line of more than"});
-  const std::string path =
-      write("topology.conf", "SwitchName=a Nodes=n[0-3]\n" + std::string(1 << 20, ' ') + "\n");
+TEST_F(NetworkFiles, FilesThatDoNotEndAreRefused) {
+  EXPECT_ERROR(make_topology("file:/dev/zero"), ErrorCode::limit, {"/dev/zero:1: a line of more than"});
+  const std::string path = write(
+      "a.net", "nuice-network 1\nrank n[0-3]\nswitch s\ncable n[0-3] s\n" + std::string(1 << 20, ' ') + "\n");
   ASSERT_EQ(std::system(("gzip -f " + path).c_str()), 0);
-  EXPECT_EQ(make_topology("slurm:" + path + ".gz")->num_ranks(), 4);
+  EXPECT_EQ(make_topology("file:" + path + ".gz")->num_ranks(), 4);
   std::filesystem::resize_file(path + ".gz", std::filesystem::file_size(path + ".gz") - 20);
-  EXPECT_ERROR(make_topology("slurm:" + path + ".gz"), ErrorCode::io,
-               {"topology.conf.gz:", "cannot be read further"});
-}
-
-TEST_F(NetworkFiles, BadSlurmFilesAreRefusedWithTheirLine) {
-  expect_slurm_error("", {"there are no ranks"});
-  expect_slurm_error("\nNodes=n0\n", {"topology.conf:2: SwitchName= or BlockName= is missing"});
-  expect_slurm_error("SwitchName=a\n", {"there are no ranks"});
-  expect_slurm_error("SwitchName=a Nodes=n0\nSwitchName=a Nodes=n1\n",
-                     {"conf:2: switch \"a\" is described at", "conf:1"});
-  expect_slurm_error("SwitchName=a Nodes=n0 Switches=c\n", {"conf:1: no switch is called \"c\""});
-  expect_slurm_error("SwitchName=a Hosts=n0\n", {"conf:1: \"hosts=\" is not one of SwitchName="});
-  expect_slurm_error("SwitchName=a Nodes=n[0-3], n4\n", {"conf:1: \"n4\" is not KEY=VALUE"});
-  expect_slurm_error("SwitchName=a Nodes=\"n[0-3]\n", {"conf:1: \"n[0-3] has no second quote"});
-  expect_slurm_error("SwitchName=a =n0\n", {"conf:1: \"=n0\" is not KEY=VALUE"});
-  expect_slurm_error("SwitchName=a Switches=b\nSwitchName=b Switches=a Nodes=n[0-1]\n", {"is below itself"});
-  expect_slurm_error("SwitchName=a Nodes=n[0-\n", {"conf:1: \"[0-\" has no \"]\""});
-  expect_slurm_error("SwitchName=a Nodes=,\n", {"there are no ranks"});
+  EXPECT_ERROR(make_topology("file:" + path + ".gz"), ErrorCode::io, {"a.net.gz:", "cannot be read further"});
 }
 
 }  // namespace

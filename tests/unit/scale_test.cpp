@@ -8,60 +8,13 @@
 #include <numeric>
 
 #include "nuice/nuice.hpp"
-#include "scale/changes.hpp"
-#include "scale/patterns.hpp"
-#include "scale/tables_check.hpp"
-#include "schedulers/distributed/all_ranks.hpp"
-#include "schedulers/distributed/table_of.hpp"
+#include "support/scale/changes.hpp"
+#include "support/scale/patterns.hpp"
+#include "support/scale/planned.hpp"
 #include "support/throws.hpp"
 
 namespace nuice::scale {
 namespace {
-
-using namespace distributed;
-
-struct Planned {
-  Rows sends;
-  Rows receives;
-  std::size_t num_colours = 0;
-  std::uint32_t rounds = 0;
-  std::vector<RoundCount> counts = {};
-};
-
-Planned plan(Rows sends, std::uint64_t seed = 1, const Palette* earlier = nullptr) {
-  Planned planned{.sends = std::move(sends), .receives = {}};
-  planned.receives = transposed(planned.sends);
-  Palette palette(limits_of(planned.sends, planned.receives), earlier);
-  AllRanks world(planned.sends, planned.receives, palette, seed);
-  planned.rounds = run_rounds(world, palette);
-  planned.num_colours = palette.size();
-  planned.counts = world.counts();
-  return planned;
-}
-
-CommMatrix matrix_of(const Rows& rows) {
-  std::vector<Message> messages;
-  for (Rank src = 0; src < rows.num_ranks(); ++src)
-    for (std::uint64_t i = rows.begin[static_cast<std::size_t>(src)];
-         i < rows.begin[static_cast<std::size_t>(src) + 1]; ++i)
-      messages.push_back({src, rows.partners[i], rows.bytes[i]});
-  return CommMatrix::from_messages(rows.num_ranks(), messages);
-}
-
-std::vector<std::uint8_t> used_colours(const Planned& planned) {
-  std::vector<std::uint8_t> used(planned.num_colours, 0);
-  for (const Colour colour : planned.sends.colours) used.at(colour) = 1;
-  return used;
-}
-
-/// As check() judges it, which has the whole matrix.
-Schedule schedule_of(const Planned& planned, const CommMatrix& matrix) {
-  const std::vector<std::uint8_t> used = used_colours(planned);
-  const std::vector<PhaseId> phase_of = phases_of(used);
-  std::vector<PhaseId> phases;
-  for (const Colour colour : planned.sends.colours) phases.push_back(phase_of[colour]);
-  return Schedule::of_whole_messages(matrix, phases, static_cast<PhaseId>(std::ranges::count(used, 1)));
-}
 
 struct Case {
   const char* pattern;
@@ -110,9 +63,7 @@ TEST(AtScale, GivesTheSamePlanForTheSameSeedOnly) {
 
 TEST(AtScale, WritesFewLetters) {
   const Planned planned = plan(make_rows("random", "equal", 4096, 32, 1));
-  std::uint64_t letters = 0;
-  for (const RoundCount& count : planned.counts) letters += count.letters;
-  EXPECT_LE(letters, 20 * planned.sends.size());
+  EXPECT_LE(planned.letters(), 20 * planned.sends.size());
   EXPECT_LE(planned.rounds, 25 * 12);  // log2 of the ranks
 }
 
@@ -130,9 +81,7 @@ TEST(AtScale, FollowsAChangedMatrixWithFewLetters) {
   const CommMatrix matrix = matrix_of(follows.sends);
   const auto violation = check(matrix, schedule_of(follows, matrix), direct | one_port);
   ASSERT_FALSE(violation) << violation->text;
-  std::uint64_t letters = 0;
-  for (const RoundCount& count : follows.counts) letters += count.letters;
-  EXPECT_LE(letters, before.size() / 2);
+  EXPECT_LE(follows.letters(), before.size() / 2);
   EXPECT_LE(follows.num_colours, planned.num_colours + 1);
 }
 
@@ -144,9 +93,7 @@ TEST(AtScale, FollowsAChangedStencilForAFewLettersAMessage) {
   Random random(4);
   const std::uint64_t changed = exchange_partners(planned.sends, 0.01, random);
   const Planned follows = plan(planned.sends, 1, &palette);
-  std::uint64_t letters = 0;
-  for (const RoundCount& count : follows.counts) letters += count.letters;
-  EXPECT_LE(letters, 12 * changed);
+  EXPECT_LE(follows.letters(), 12 * changed);
   EXPECT_LE(follows.num_colours, 27);
 }
 
@@ -206,59 +153,14 @@ TEST(AtScale, TablesAreSlicesOfTheSchedule) {
         slice(matrix, schedule, rank));
 }
 
-TEST(AtScale, ReportsWhatItDid) {
-  std::vector<std::string> steps;
-  const ScaleReport report = plan_at_scale({.num_ranks = 500, .degree = 16, .seed = 3, .changed = 0.02},
-                                           [&](std::string_view step, double done) {
-                                             EXPECT_GE(done, 0);
-                                             EXPECT_LE(done, 1);
-                                             if (steps.empty() || steps.back() != step)
-                                               steps.emplace_back(step);
-                                           });
-  EXPECT_EQ(report.num_messages, 8000);
-  EXPECT_EQ(report.max_degree, 16);
-  EXPECT_EQ(report.whole_message_bytes, 16 * 1024);
-  EXPECT_TRUE(report.plan.verified) << report.plan.violation;
-  EXPECT_TRUE(report.follow.verified) << report.follow.violation;
-  EXPECT_EQ(report.plan.phase_bytes, 1024 * Bytes{report.plan.num_phases});
-  EXPECT_GT(report.num_changed, 0);
-  EXPECT_LT(report.follow.letters, report.plan.letters / 4);
-  EXPECT_GE(report.memory_per_rank_bytes, 32 * sizeof(PhaseEntry) / 2);
-  EXPECT_LE(report.memory_per_rank_bytes, 64 * 1024);
-  EXPECT_EQ(steps, (std::vector<std::string>{"drawing the matrix", "planning", "checking", "following",
-                                             "checking"}));
-
-  const Machine machine = find_machine("ib-ndr-fattree");
-  const double planning_s = modelled_planning_s(report, report.plan, machine);
-  Machine slow = machine;
-  slow.latency_s += 1e-3;  // on every way, and a round is two
-  const double slower_s = modelled_planning_s(report, report.plan, slow);
-  const auto num_rounds = static_cast<double>(report.plan.rounds.size() + 2);
-  EXPECT_NEAR(slower_s - planning_s, 2e-3 * num_rounds, 1e-9);
-}
-
-// Chains of messages of much the same size that make way for each other:
-// 16.6 letters a message and 67 phases.
+// Chains of messages of much the same size that make way for each other: 16.6 letters a message and 67 phases.
 TEST(AtScale, UniformSizesNeedFewLetters) {
-  const ScaleReport report = plan_at_scale({.num_ranks = 512, .degree = 64, .sizes = "uniform"});
-  EXPECT_TRUE(report.plan.verified) << report.plan.violation;
-  EXPECT_LE(report.plan.num_phases, 66);
-  EXPECT_LE(report.plan.letters, 12 * report.num_messages);
+  const Planned planned = plan(make_rows("random", "uniform", 512, 64, 0), 0);
+  EXPECT_LE(std::ranges::count(used_colours(planned), 1), 66);
+  EXPECT_LE(planned.letters(), 12 * planned.sends.size());
 }
 
-TEST(AtScale, RefusesWhatItCannotDo) {
-  const auto with = [](auto change) {
-    ScaleProblem problem{.num_ranks = 10, .degree = 3};
-    change(problem);
-    return plan_at_scale(problem);
-  };
-  EXPECT_ERROR(with([](auto& p) { p.pattern = "round"; }), ErrorCode::invalid_argument, {"round", "random"});
-  EXPECT_ERROR(with([](auto& p) { p.sizes = "big"; }), ErrorCode::invalid_argument, {"big", "zipf"});
-  EXPECT_ERROR(with([](auto& p) { p.num_ranks = 1 << 30; }), ErrorCode::limit, {"1073741824 ranks"});
-  EXPECT_ERROR(with([](auto& p) { p.degree = 10; }), ErrorCode::invalid_argument, {"degree 10"});
-  EXPECT_ERROR(with([](auto& p) { p.pattern = "stencil"; }), ErrorCode::invalid_argument, {"8", "26"});
-  EXPECT_ERROR(with([](auto& p) { p.changed = 1.5; }), ErrorCode::invalid_argument, {"changed"});
-  EXPECT_ERROR(with([](auto& p) { p.num_ranks = 0; }), ErrorCode::invalid_argument, {"ranks 0"});
+TEST(AtScale, RefusesMorePhasesThanATableHas) {
   EXPECT_ERROR(Palette(std::vector<Bytes>(70000, 1)), ErrorCode::limit, {"70000"});
 }
 

@@ -40,9 +40,6 @@ TEST(Specs, BadOnesAreErrorsOfOneLine) {
   EXPECT_ERROR(make_topology("dragonfly:a=4000,h=4000,p=1"), limit, {"more than"});
   EXPECT_ERROR(make_topology("file:"), invalid_argument, {"name of the file is missing"});
   EXPECT_ERROR(make_topology("file:/no/such/file.net"), io, {"/no/such/file.net"});
-  EXPECT_ERROR(make_topology("slurm:x.conf,thin=0"), invalid_argument, {"\"0\" is not a capacity above 0"});
-  EXPECT_ERROR(make_topology("slurm:x.conf,hosts="), invalid_argument,
-               {"not one of hosts=FILE, thin=T, name=TOPOLOGY"});
 }
 
 TEST(Specs, TooSmallIsOneSentence) {
@@ -58,7 +55,7 @@ TEST(Specs, RandomTextIsRefusedOrMakesANetwork) {
   int made = 0;
   for (int i = 0; i < 20000; ++i) {
     const TopologyKind& kind = topology_kinds()[random.below(topology_kinds().size())];
-    if (kind.name == "file" || kind.name == "slurm") continue;
+    if (kind.name == "file") continue;
     std::string spec = std::string(kind.name) + ":";
     for (std::uint64_t n = random.below(6); n > 0; --n) spec += letters[random.below(letters.size())];
     try {

@@ -68,8 +68,8 @@ void CoalescerBase::send(Rank dst) {
   relay_ != nullptr && relay_->relays(dst) ? send_to_host(dst) : send_alone(dst);
 }
 
-// Takes the buffer out before sending it. Sending may poll, and a handler may push to the same rank
-// meanwhile. An exception of a handler is thrown when the state is consistent again.
+// Takes the buffer out before sending it. Sending may poll, and a handler that then runs may push to the same
+// rank. An exception of a handler is thrown when the state is consistent again.
 void CoalescerBase::send_alone(Rank dst) {
   Buffer& buffer = buffers_[static_cast<std::size_t>(dst)];
   std::unique_ptr<std::byte[]> full = std::move(buffer.memory);
@@ -81,7 +81,7 @@ void CoalescerBase::send_alone(Rank dst) {
     if (dst != core_.rank_ || !core_.handled_at_once(header, full.get()))
       core_.post(dst, header, full.get(), bytes, {});
   });
-  if (buffer.memory == nullptr) {  // otherwise a handler began a new one
+  if (buffer.memory == nullptr) {  // otherwise a handler has begun a new buffer
     buffer.next = full.get();
     buffer.end = full.get() + capacity(dst);
     buffer.memory = std::move(full);

@@ -118,7 +118,7 @@ void EndpointCore::post_slowly(Rank dst, Header header, std::span<const std::byt
   if (must_stay_behind(dst) || !try_post(dst, header, a, tail)) {
     if (kept_ && kept_->used != 0 && !in_progress_) sort_kept();
     defer(dst, header, a, tail);
-    if (!in_progress_) {  // messages that handlers send meanwhile come after this message
+    if (!in_progress_) {  // messages of handlers that run in this poll come after this message
       ++stats_.stalls;
       error.of([&, number = last_deferred_] { wait_until([&] { return has_left(dst, number); }); });
     }
@@ -210,7 +210,7 @@ void EndpointCore::age_coalescers() {
 
 std::exception_ptr EndpointCore::flush_coalescers() {
   FirstError error;
-  for (std::size_t next = 0; next < coalescers_.size();) {  // a handler may add a coalescer meanwhile
+  for (std::size_t next = 0; next < coalescers_.size();) {  // a handler may add a coalescer
     CoalescerBase* const coalescer = coalescers_[next++];
     error.of([&] { coalescer->flush(); });
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The state of an Endpoint. Its own files use it directly, as do the files of ports, coalescers,
-// LevelSync and DRS_N.
+// The state of an Endpoint. The files of the endpoint, ports, coalescers, LevelSync and DRS_N use it
+// directly.
 #pragma once
 
 #include <csignal>
@@ -44,7 +44,7 @@ class EndpointCore {
   EndpointCore& operator=(const EndpointCore&) = delete;
   ~EndpointCore();
 
-  /// Every public call holds it while interrupts or a progress thread are in use.
+  /// Every public call holds an Entry while interrupts or a progress thread are in use.
   class Entry {
    public:
     explicit Entry(EndpointCore& core) : core_(core) {

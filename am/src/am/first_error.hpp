@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For calls whose steps must all be carried out, whatever handlers throw meanwhile. Otherwise a rank would
+// For calls that must carry out all their steps, even if handlers throw in between. Otherwise a rank would
 // miss steps of the other ranks, or leave a message half sent.
 #pragma once
 

@@ -123,7 +123,7 @@ void EndpointCore::poll_blindly() noexcept {
 
 void EndpointCore::time_out(const std::string& text) {
   const std::vector<Rank> silent = silent_ranks();
-  throw_failure();  // of another rank, received meanwhile
+  throw_failure();  // the failure of another rank, received by now
   give_up(ErrorCode::timeout,
           text + (silent.empty() ? "; all ranks respond: probable deadlock (a message was never sent)"
                                  : "; no answer from " + names_of(silent)));
@@ -168,7 +168,7 @@ void EndpointCore::tell_of_failure(const Error& error) noexcept {
       (void)try_post(dst, internal_header(InternalHandler::failure), std::as_bytes(std::span(&head, 1)),
                      bytes);
     } catch (...) {
-      // Dead ranks cannot be told.
+      // A dead rank cannot receive the error.
     }
   }
   if (in_progress_) return;  // a handler may not poll

@@ -30,8 +30,8 @@ Messages make_messages(const Place& place, std::span<const Partner> destinations
                        std::span<const Partner> sources, std::span<const SendBuffer> send,
                        std::span<const ReceiveBuffer> receive, std::uint64_t seed);
 
-/// Two numbers per rank. If every rank's sources agree with what the other ranks send to it, they add up to 0
-/// over all ranks; otherwise almost never.
+/// Two numbers of a rank. Their sums over all ranks are 0 if every rank's sources agree with what the other
+/// ranks send to it; otherwise they are almost never 0.
 struct Balance {
   std::int64_t first = 0;
   std::int64_t second = 0;

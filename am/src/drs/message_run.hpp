@@ -12,7 +12,7 @@
 // Why no rank waits forever: a granted sender needs only the receiver, which takes data whenever it makes
 // progress. So every grant ends, and the receiver is free again for the next inquiry in the list, or for the
 // next rank that asks. Until then refused senders repeat their inquiries. With `refuse` a rank may be refused
-// many times, but each time another message has been granted, and their number is limited.
+// many times, but each time another message has been granted, and the number of messages is limited.
 //
 // Cost in addition to the payload: an inquiry and an answer for every try, and with `refuse` a release for
 // every message.

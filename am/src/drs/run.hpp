@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A bound exchange and its progress; what both kinds of lock have in common.
+// A bound exchange and its progress: the part that both kinds of lock have in common.
 #pragma once
 
 #include <chrono>
@@ -61,8 +61,8 @@ class Run {
   virtual ~Run();
 
   void start();
-  /// Makes progress. Returns whether the run is complete. block: waits until it is. Exceptions of handlers
-  /// are thrown at the end.
+  /// Makes progress. Returns whether the run is complete. block: waits until the run is complete. Exceptions
+  /// of handlers are thrown at the end.
   bool advance(bool block);
   void finish_quietly() noexcept;
   static void release(std::unique_ptr<Run> run) noexcept;  // destroys an exchange
@@ -86,8 +86,8 @@ class Run {
   /// Whether MPI may no longer be called.
   virtual bool is_over() const { return false; }
 
-  /// Removes the message to ask for next from the waiting messages, and returns it. Returns -1 if none may be
-  /// asked for now.
+  /// Removes the message for which this rank asks next from the waiting messages, and returns it. Returns -1
+  /// if this rank may not ask for any message now.
   int next_to_ask();
   /// Puts a refused message after all other waiting messages.
   void ask_again_later(std::uint32_t message);

@@ -103,7 +103,7 @@ class Ranks {
     } catch (const Error& error) {
       say(std::string(error_code_name(error.code())) + ": " + error.what());
     }
-    // The other ranks, also of other cases, must still report, and mpiexec ends all of them after the first.
+    // Waits until the ranks of all cases have reported, because mpiexec ends all ranks when one has ended.
     shared_.num_heard += 1;
     const double end_s = now_s() + most_between_cases_s;
     while (shared_.num_heard < num_cases_ * (ranks_per_case - 1) && now_s() < end_s) usleep(10000);

@@ -4,7 +4,8 @@
 
 usage: fault_test.py FAULT_PROGRAM MPIEXEC NUMPROC_FLAG TRANSPORTS [--times]
 
-TRANSPORTS: of this build, separated by commas. --times: all cases; prints when the last survivor heard.
+TRANSPORTS: the transports of this build, separated by commas. --times: runs all cases, and prints the time
+after which the last survivor has reported the error.
 """
 
 import re
@@ -41,7 +42,7 @@ HEARD_LATE = f"{TO_FILES}; sleep 1"
 
 
 def run(cases, *launcher_options, script=f"exec {TO_FILES}", **environment):
-    """Runs the cases in one job. Returns all output, and by case and rank (seconds, text)."""
+    """Runs the cases in one job. Returns all output, and the reports by case and rank, as (seconds, text)."""
     with tempfile.TemporaryDirectory() as folder:
         program = ["env", f"SAID={folder}", "sh", "-c", script, PROGRAM]
         command = [MPIEXEC, *launcher_options, FLAG, str(RANKS * len(cases)), *program, *cases]
@@ -61,7 +62,7 @@ class Faults(unittest.TestCase):
     times: typing.ClassVar[dict] = {}
 
     def expect(self, cases, expected, most_s, *launcher_options):
-        """All survivors of all cases report the expected error in time. Two cases at once."""
+        """Checks that all survivors report the expected error in time. Runs two cases at once."""
         for begin in range(0, len(cases), 2):
             written, said = run(cases[begin : begin + 2], *launcher_options)
             for case, heard in said.items():

@@ -295,7 +295,7 @@ TEST(InterruptTest, OnlyOneAndOnlyWhereTheTransportCan) {
   });
 }
 
-// The waiting rank sleeps in no call, and takes no time from the computing rank while no messages arrive.
+// A rank that waits in no call takes no time from the computing rank while no messages arrive.
 TEST(InterruptTest, NothingHappensWithoutMessages) {
   run_pair([](am::Endpoint& ep) {
     ep.seal();

@@ -20,8 +20,7 @@ struct Word {
   std::uint64_t value;
 };
 
-/// The most memory that a rank may have gained at the end since the first sixteenth: less than a byte per
-/// round.
+/// The maximum memory that a rank may gain after the first sixteenth of the test: less than a byte per round.
 constexpr Bytes growth_max = Bytes{4} << 20;
 
 class Soak : public testing::TestWithParam<std::string> {};

@@ -27,8 +27,8 @@ enum Guarantee : unsigned {
 
 /// Returns the names of the flags, such as "direct one_port"; empty for no flags.
 std::string guarantee_names(unsigned guarantees);
-/// Returns the flag with that name. Throws Error with code `invalid_argument`, whose text lists the known
-/// names.
+/// Returns the flag with that name. Throws Error with code `invalid_argument` for an unknown name; the text
+/// lists the known names.
 Guarantee find_guarantee(std::string_view name);
 
 enum class ViolationKind {

@@ -43,10 +43,10 @@ struct Dependencies {
 Dependencies dependencies(const Schedule& schedule, const Topology* topology, Bytes least_bytes = 0);
 
 /// A notification (notice) as one of its two ranks sees it. `partner` and `phase` describe a transfer of this
-/// rank; `peer`, peer_partner and peer_phase describe a transfer of the other rank. The rank that gives the
-/// notice has received from `partner` in `phase`; `peer` waits for the notice before it sends to peer_partner
-/// in peer_phase. The rank that awaits the notice sends to `partner` in `phase` when `peer` has received from
-/// peer_partner in peer_phase.
+/// rank; `peer`, peer_partner and peer_phase describe a transfer of the other rank. For the rank that sends
+/// the notice: it has received from `partner` in `phase`, and `peer` waits for the notice before it sends to
+/// peer_partner in peer_phase. For the rank that awaits the notice: it sends to `partner` in `phase` when
+/// `peer` has received from peer_partner in peer_phase.
 struct Notice {
   PhaseId phase;
   Rank partner;

@@ -48,8 +48,8 @@ struct Executor {
   /// Returns whether the executor proceeds phase by phase. Only such executors carry out schedules that
   /// forward messages.
   bool has_phases() const { return pace == Pace::phases || pace == Pace::pairs; }
-  /// Returns whether simulate() or, without a schedule, simulate_drs_n() simulates the executor. For
-  /// executors with notifications there are a model and a simulation packet by packet (simulate_packets()).
+  /// Returns whether simulate() or, without a schedule, simulate_drs_n() simulates the executor. Executors
+  /// with notifications are simulated only packet by packet (simulate_packets()).
   bool is_simulated() const { return pace != Pace::notices; }
   /// Returns whether the executor can carry out schedules with these guarantees.
   bool carries_out(unsigned guarantees) const { return needs_schedule() && (guarantees & needs) == needs; }
@@ -61,8 +61,8 @@ inline constexpr std::string_view default_executor = "phased";
 /// Returns all entries, in a fixed order.
 std::span<const Executor> executors();
 
-/// Returns the entry with that name. Throws Error with code `invalid_argument`, whose text lists the known
-/// names.
+/// Returns the entry with that name. Throws Error with code `invalid_argument` for an unknown name; the text
+/// lists the known names.
 const Executor& find_executor(std::string_view name);
 
 /// Adds an entry until the program ends; the strings of the entry must live as long. Call add_executor() on

@@ -114,7 +114,7 @@ class Exchange {
   void wait(void* stream);
 
   // The next functions return single messages, so that the program can work on one message while others are
-  // in transit (003 s.6). They may be mixed with test() and wait(). These return no messages: a message that
+  // in transit (003 s.6). They may be mixed with test() and wait(), which return no messages. A message that
   // test() or wait() completes is not returned later.
 
   /// Waits for the next message to arrive and returns it, or nothing if this rank's part is complete. Every

@@ -39,11 +39,10 @@ class Exchanger {
 
   /// Carries out one exchange. Both ends of every message must call exchange(), and must list the messages of
   /// one pair in the same order; a rank without messages need not call it. Several messages to one rank, and
-  /// to the
-  /// calling rank, are allowed. Throws Error with code `invalid_argument` for ranks outside the communicator
-  /// and negative counts, on this rank alone and before anything is sent; `mismatch` on a receiver that gets
-  /// a different number of bytes than it expects (the text names the pair); `mpi` and `timeout` as
-  /// Exchange::wait().
+  /// messages to the calling rank, are allowed. Throws Error with code `invalid_argument` for ranks outside
+  /// the communicator and negative counts, on this rank alone and before anything is sent; `mismatch` on a
+  /// receiver that gets a different number of bytes than it expects (the text names the pair); `mpi` and
+  /// `timeout` as Exchange::wait().
   void exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives);
 
   /// Makes an exchange that can be started any number of times. Contents may change between exchanges, but

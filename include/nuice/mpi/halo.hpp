@@ -39,7 +39,8 @@ namespace nuice::mpi {
 /// A rank that needs some of this rank's entries, or owns some of its ghosts.
 struct HaloPartner {
   Rank rank;
-  /// The local indices on this rank, in the order in which they are sent.
+  /// The local indices of the entries exchanged with `rank` (ghosts in owners(), owned entries in needers()),
+  /// in the order in which a message has their values.
   std::span<const LocalIndex> entries;
 };
 
@@ -149,8 +150,8 @@ class Halo {
   /// entries need, or fewer than one component; `mismatch` if ranks have different numbers of bytes per
   /// entry; otherwise as Plan::bind().
   HaloExchange bind_gather(std::span<const GatherField> fields);
-  /// Binds arrays to return contributions: the exchange combines ghost values into the owned entries of the
-  /// same global index.
+  /// Binds arrays to send contributions back to the owners: the exchange combines ghost values into the owned
+  /// entries with the same global index.
   HaloExchange bind_scatter(std::span<const ScatterField> fields);
 
   /// Binds one array of owned values and one array of ghosts.

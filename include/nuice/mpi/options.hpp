@@ -35,9 +35,9 @@ enum class Planning {
 enum class Effort {
   estimate,  ///< Nothing is measured; the prediction decides.
   /// The program's first exchanges are measured, and the fastest method stays (docs/adr/0050). If there are
-  /// several hosts and no machine is named, the prediction only determines the order of the trials, and the
-  /// first exchanges also try methods that combine or forward messages. With `learn`, exchange n can complete
-  /// only when every rank has completed exchange n - 3.
+  /// several hosts and no machine is named, predictions are used only to choose the order in which messages
+  /// are sent, and the first exchanges also try methods that combine or forward messages. With `learn`,
+  /// exchange n can complete only when every rank has completed exchange n - 3.
   learn
 };
 
@@ -130,7 +130,7 @@ struct PlanOptions {
   /// Whether two ranks that have messages for each other exchange them in the same phase
   /// (Problem::prefer_pairs).
   bool prefer_pairs = false;
-  /// The network, as for make_topology() ("torus:4x4", "slurm:FILE"). Rank i of the communicator is rank i of
+  /// The network, as for make_topology() ("torus:4x4", "file:NAME"). Rank i of the communicator is rank i of
   /// the network. Schedulers that guarantee link_free need a network, and the check then proves link_free.
   std::string topology = {};
   /// Which ranks share a host (a node) and its port. "auto": ranks that can share memory share a host. "4":
@@ -159,7 +159,7 @@ struct PlanOptions {
   bool check = true;
   /// The time without progress, in seconds, after which wait(), test(), next() and poll() throw Error with
   /// code `timeout`; the text names the ranks for which this rank waits. 0: ranks wait forever. The time
-  /// between two calls counts for at most a thousandth of the limit, because other ranks may have waited for
+  /// between two calls counts as at most a thousandth of the limit, because other ranks may have waited for
   /// this rank. The limit should be well above the time of the slowest phase. With a watchdog, waiting ranks
   /// poll. The limit also applies to planning and binding: all ranks must begin such a call within the limit.
   double watchdog_s = 0;

@@ -6,9 +6,8 @@
 //   for (std::size_t i = 0; i < received.sources.size(); ++i)
 //     use(received.sources[i].rank, received.message<double>(i));
 //
-// Inside a host, messages of up to 32 KiB use shared memory. Between hosts MPI sends short messages at once,
-// and long messages when their receivers know their sizes. The first call attaches the necessary state to the
-// communicator.
+// Inside a host, messages of up to 32 KiB use shared memory. MPI sends all others at once. The first call
+// attaches the necessary state to the communicator.
 #pragma once
 
 #include <mpi.h>
@@ -39,11 +38,10 @@ struct Received {
 
 /// Collective. Sends messages and returns the messages sent to this rank. `sends` may contain several
 /// messages to one rank, and messages to this rank itself; empty messages are not sent. Returns when this
-/// rank's send buffers may be overwritten and all messages to this rank have arrived. Cost: about the time of
-/// one message per message, and between hosts one sum over all ranks.
-/// Throws Error, the same on all ranks: code `invalid_argument` for a rank outside the communicator, a
-/// negative count, a null datatype, or a communicator that Plan does not accept; `limit` for a message above
-/// 2^62 bytes; `mpi` if MPI reports an error.
+/// rank's send buffers may be overwritten and all messages to this rank have arrived. Cost: the messages and,
+/// between hosts, one sum over all ranks. Throws Error, the same on all ranks: code `invalid_argument` for a
+/// rank outside the communicator, a negative count, a null datatype, or a communicator that Plan does not
+/// accept; `limit` for a message above 2^62 bytes; `mpi` if MPI reports an error.
 Received sparse_alltoallv(MPI_Comm comm, std::span<const Outgoing> sends);
 
 }  // namespace nuice::mpi

@@ -37,8 +37,8 @@ enum class Prediction {
 };
 
 std::string_view prediction_name(Prediction prediction);
-/// Returns the prediction with that name ("rule"). Throws Error with code `invalid_argument`, whose text
-/// lists the known names.
+/// Returns the prediction with that name ("rule"). Throws Error with code `invalid_argument` for an unknown
+/// name; the text lists the known names.
 Prediction find_prediction(std::string_view name);
 
 struct AdviceOptions {
@@ -55,7 +55,7 @@ struct AdviceOptions {
   /// predicted exchange time, but at least 0.1 ms (the time to make a small plan) and at most 3 s.
   std::optional<double> budget_s = std::nullopt;
   /// The relative error of the machine's description, which increases Candidate::uncertainty. The default, 18
-  /// %, comes from the CM-5: of the times that the papers print, nine in ten differ by less from the
+  /// %, comes from the CM-5: nine in ten of the times that the papers print differ by less than 18 % from the
   /// simulated times (papers/docs/reproduce.md).
   double machine_uncertainty = 0.18;
 };

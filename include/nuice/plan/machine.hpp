@@ -127,10 +127,10 @@ Machine find_machine(std::string_view name);
 
 /// Returns the machine with a network that is enlarged for `ranks` ranks, each `ranks_per_host` of which
 /// share one host's port. The new network is just large enough, but never smaller than the machine's own
-/// network. A crossbar grows by ports, a fattree by leaves and then by one more level of
-/// switches, a tree by its top level, a dragonfly by groups. If Machine::grows is false, the machine is
-/// returned unchanged. Throws Error with code `invalid_argument` if the network cannot grow as required, for
-/// several ranks per host on a dragonfly, and for several ranks per host on a machine that does not grow.
+/// network. A crossbar grows by ports, a fattree by leaves and then by one more level of switches, a tree by
+/// its top level, a dragonfly by groups. If Machine::grows is false, the machine is returned unchanged.
+/// Throws Error with code `invalid_argument` if the network cannot grow as required, for several ranks per
+/// host on a dragonfly, and for several ranks per host on a machine that does not grow.
 Machine grown(const Machine& machine, Rank ranks, Rank ranks_per_host = 1);
 
 /// Returns grown(find_machine(name), ranks, ranks_per_host).

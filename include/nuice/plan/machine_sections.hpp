@@ -35,7 +35,8 @@ enum class Routing {
 /// The costs of a message.
 struct MessageCosts {
   double start_up_s = 0;  ///< The time for which the send port is held before the first byte.
-  /// The time from when the last byte leaves until the last byte arrives. It occupies no port.
+  /// The time between the departure and the arrival of the last byte. During this time the message occupies
+  /// no port.
   double latency_s = 0;
   double hop_s = 0;        ///< The additional latency of every link of the route.
   double handshake_s = 0;  ///< The delay of a synchronous send after both ranks are ready.
@@ -87,8 +88,8 @@ struct NetworkProperties {
 
 /// The losses at a busy receiver. With k incoming messages the receiver's port runs at 1 / (1 +
 /// min(loss_per_sender * (k - 1), loss_most)) of its speed. If queue_senders messages are already incoming,
-/// and a new message brings the sum of their sizes above `queue` bytes, the new message restarts timeout_s
-/// later.
+/// and a new message brings the sum of their sizes above `queue` bytes, the new message is lost, and is
+/// retransmitted after timeout_s.
 struct BusyReceiver {
   double loss_per_sender = 0;
   double loss_most = 0;

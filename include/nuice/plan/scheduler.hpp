@@ -122,8 +122,8 @@ struct Scheduler {
 /// Returns all entries, in a fixed order.
 std::span<const Scheduler> schedulers();
 
-/// Returns the entry with that name. Throws Error with code `invalid_argument`, whose text lists the known
-/// names.
+/// Returns the entry with that name. Throws Error with code `invalid_argument` for an unknown name; the text
+/// lists the known names.
 const Scheduler& find_scheduler(std::string_view name);
 
 /// Adds an entry until the program ends; the strings of the entry must live as long. Call add_scheduler() on

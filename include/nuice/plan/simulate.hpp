@@ -24,8 +24,8 @@ namespace nuice {
 struct SimulationOptions {
   /// A name of executors() (nuice/core/executor.hpp). The executor's pace determines for what a rank waits.
   std::string executor{default_executor};
-  /// Whether a rank starts its next send only when the previous message has left; if not, a rank queues all
-  /// sends.
+  /// Whether a rank starts its next send only when the previous message has left. If false, a rank queues all
+  /// its sends at once.
   bool blocking_sends = true;
   bool record_timeline = false;  ///< Whether to fill Simulation::timeline.
 };

@@ -70,7 +70,7 @@ PhaseCostBytes = Annotated[
         "--phase-cost-bytes",
         parser=whole_number(0, MAX_BYTES),
         metavar="BYTES",
-        help="Cost of a phase in addition to its largest transfer, in bytes that could be sent meanwhile "
+        help="Cost of a phase in addition to its largest transfer, in bytes that could be sent in this time "
         f"(default {DEFAULT_PHASE_COST_BYTES}); kpbs uses it.",
         show_default=False,
     ),

@@ -52,8 +52,8 @@ def Alltoallv_init(
 ) -> Exchange:
     """Collective. Plans an exchange with the arguments of comm.Alltoallv_init(sendbuf, recvbuf). options: as
     for Plan; the default scheduler is auto. sendbuf, recvbuf: [buffer, counts] or [buffer, (counts, displs)],
-    optionally followed by a datatype; sendbuf may be MPI.IN_PLACE. A buffer is a NumPy array, an object with
-    Python's buffer protocol, or an object with DLPack in host memory.
+    optionally followed by a datatype; sendbuf may be MPI.IN_PLACE. A buffer is a NumPy array, or an object
+    with Python's buffer protocol, with DLPack or, in GPU memory, with __cuda_array_interface__.
 
     Raises nuice.Error, the same on all ranks: with code "invalid_argument" for a negative count, and for
     receive blocks that overlap or lie outside the buffer; with code "mismatch" if a rank expects a different

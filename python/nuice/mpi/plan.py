@@ -91,7 +91,7 @@ class Plan:
         planning="distributed" and the scheduler "distributed_coloring", only the changes are planned, and
         figure("kept") of the new plan is the number of messages that kept their phases.
 
-        Raises as Plan() does; mismatch if ranks follow different plans.
+        Raises the errors of Plan(); also nuice.Error with code "mismatch" if ranks follow different plans.
         """
         if self._handle is None:
             raise Error("the plan was freed", "state")
@@ -137,8 +137,8 @@ class Plan:
                              displs may be left out, as may the type of a NumPy array
         The partners are the destinations for `send` and the sources for `receive`. In the direction
         "backwards" they are the sources for `send` and the destinations for `receive`. A buffer is a NumPy
-        array, an object with Python's buffer protocol, or an object with DLPack in host memory. A buffer must
-        be contiguous, and a receive buffer must be writable.
+        array, or an object with Python's buffer protocol, with DLPack or, in GPU memory, with
+        __cuda_array_interface__. A buffer must be contiguous, and a receive buffer must be writable.
         """
         if self._handle is None:
             raise Error("the plan was freed", "state")
@@ -177,8 +177,8 @@ class Plan:
         return value.value
 
     def text(self, name: str) -> str:
-        """Returns a string of nuice_plan_text() by name: scheduler, executor, overridden, warning, advice,
-        advice_json.
+        """Returns a string of nuice_plan_text() by name: scheduler, executor, overridden, advice,
+        advice_json, warning (always empty, kept for older programs).
         """
         text = c_char_p()
         self._must(lib.nuice_plan_text(self._handle, name_text(name), byref(text)))

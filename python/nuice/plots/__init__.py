@@ -7,7 +7,6 @@ Neither a display nor pyplot is used, so the state of a program that draws with 
 change.
 """
 
-from .convergence import draw_convergence
 from .fabric import draw_fabric
 from .flows import draw_flow
 from .network import draw_network
@@ -21,7 +20,6 @@ from .traces import draw_trace
 
 __all__ = [
     "draw_comparison",
-    "draw_convergence",
     "draw_fabric",
     "draw_flow",
     "draw_matrix",

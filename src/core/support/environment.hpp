@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads environment variables strictly: a wrong value is reported, and never taken for 0. For code that must
-// not fail, because it runs inside unmodified programs.
+// Reads environment variables strictly: a wrong value is reported, and never taken for 0. Used by code that
+// must not fail, because it runs inside unmodified programs.
 #pragma once
 
 #include <cstdint>

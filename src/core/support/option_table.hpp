@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of a struct as a table. From its rows follow reading options from text, writing them, checking
-// them and comparing them between ranks, so that a new option needs only a member and a row.
+// The options of a struct as a table. The table's rows are enough to read options from text, to write them,
+// to check them and to compare them between ranks. So a new option needs only a member and a row.
 //
 //   rows: {"device.chunk", "summary", Size<PlanOptions>{at, 16, INT_MAX}}
 //   parse_options(text, table, options);      // "device.chunk=64KiB scheduler=coloring"

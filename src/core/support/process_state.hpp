@@ -13,8 +13,8 @@ struct ProcessState {
   std::int64_t begun;   // the start time, in ticks since the system was started
 };
 
-/// Returns the state of process `number`. Returns nothing if there is no such process, if it ends meanwhile,
-/// or if the system does not give the state. Takes about 5 us.
+/// Returns the state of process `number`. Returns nothing if there is no such process, if the process ends
+/// during the call, or if the system does not give the state. Takes about 5 us.
 std::optional<ProcessState> process_state(std::int64_t number);
 
 }  // namespace nuice::core

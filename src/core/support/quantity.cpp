@@ -42,7 +42,7 @@ std::span<const Unit> units_of(Dimension dimension) {
   return {};
 }
 
-/// Returns the unit whose numbers are the values themselves.
+/// Returns the unit in which the number equals the value: seconds, bytes, or seconds per byte.
 const Unit& exact_unit(Dimension dimension) {
   const auto units = units_of(dimension);
   return *std::ranges::find_if(units, [](const Unit& unit) { return !unit.is_rate && unit.factor == 1; });

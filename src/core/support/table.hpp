@@ -25,7 +25,7 @@ auto row_named(const Rows& rows, std::string_view name) {
 }
 
 /// Returns the row with that name. If there is none, throws Error `invalid_argument` with the known names.
-/// kind: for example "scheduler"; more: other words that the caller accepts.
+/// kind: what the rows are, for example "scheduler". more: other words that the caller accepts.
 template <typename Rows>
 const auto& require_row(const Rows& rows, std::string_view kind, std::string_view name,
                         std::string_view more = "") {

@@ -3,10 +3,9 @@
 // of a report. The caller provides the clock.
 //
 //   QuietTime quiet;
-//   quiet.restart();                                       // a wait begins
-//   ... quiet.look(events, now_s, watchdog_s / 10);        // at every poll; events: a number that grows with
-//   progress
-//   if (quiet.seconds() >= watchdog_s) ...                 // time out
+//   quiet.restart();                                  // a wait begins
+//   ... quiet.look(events, now_s, watchdog_s / 10);   // at every poll; progress changes the number `events`
+//   if (quiet.seconds() >= watchdog_s) ...            // time out
 #pragma once
 
 #include <algorithm>
@@ -21,8 +20,8 @@ namespace nuice {
 class QuietTime {
  public:
   void restart() { *this = {}; }
-  /// Checks for progress. The time since the last call counts at most most_s, because this rank may have been
-  /// stopped or busy, and other ranks may have waited for it meanwhile.
+  /// Checks for progress. The time since the last call counts as at most most_s seconds: this rank may have
+  /// been stopped or busy, and other ranks may have waited for this rank.
   void look(std::int64_t events, double now_s, double most_s) {
     const bool is_quiet = has_looked_ && events == events_;
     quiet_s_ = is_quiet ? quiet_s_ + std::min(now_s - last_look_s_, most_s) : 0;

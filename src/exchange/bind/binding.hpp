@@ -15,8 +15,8 @@
 namespace nuice::mpi {
 
 /// The maximum number of pieces of a message. Longer messages are sent whole. MPI then asks the receiver
-/// first, which takes a round trip. On a network with short queues this is about as long as a piece (32 KiB
-/// at 50 Mbit/s: 5 ms), so at most 1/16 of the time of such a message.
+/// first, which takes a round trip. On a network with short queues a round trip takes about as long as a
+/// piece (32 KiB at 50 Mbit/s: 5 ms), at most 1/16 of the time of such a message.
 constexpr Bytes most_chunks = 16;
 
 /// Returns the size of a message's pieces; the message's own size if it is not cut. chunk:
@@ -28,9 +28,9 @@ constexpr Bytes piece_bytes_of(Bytes message, Bytes chunk) {
 /// Settings of an executor. All except `copies` are equal on all ranks.
 struct RunSettings {
   int max_sends = 0;
-  Bytes early_bytes = 0;          ///< A receiver sends notifications when so few bytes are missing.
+  Bytes early_bytes = 0;          ///< A receiver sends notifications when this number of bytes is missing.
   Bytes chunk_bytes = 0;          ///< Size of the pieces into which `async` cuts short messages; 0: none.
-  Copies* copies = nullptr;       ///< Copies between this memory and the user's; null: it is the user's.
+  Copies* copies = nullptr;       ///< Copies between this memory and the user's; null: they are the same.
   Bytes piece_bytes = 0;          ///< Size of the pieces of plain bytes, equal on all ranks; 0: whole.
   Bytes most_pieces = max_bytes;  ///< Messages of more pieces are sent whole.
 

@@ -60,7 +60,7 @@ class FieldSide {
 };
 
 /// Collective. Verifies the fields with both ends of every message. tag: no other message uses this tag
-/// meanwhile. Throws the same Error on all ranks, like Plan::bind().
+/// during the call. Throws the same Error on all ranks, like Plan::bind().
 Layout layout_of(const Communicator& comm, const Slice& slice, std::span<const SendField> send,
                  std::span<const ReceiveField> receive, int tag, bool plan_forwards);
 

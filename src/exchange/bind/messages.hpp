@@ -48,8 +48,8 @@ void set_sources(Arrivals& arrivals, std::span<const Partner> sources, const Lay
 /// Tells the arrivals which ranks send, if a message's data has several places.
 void set_sources(Arrivals& arrivals, std::span<const Partner> sources);
 
-/// Collective. Returns the layout for executors. tag: no other message uses this tag and the next one
-/// meanwhile.
+/// Collective. Returns the layout for executors. tag: no other message uses this tag and the next one during
+/// the call.
 Layout layout_of(const Communicator& comm, const Layout& given, int tag);
 /// Not collective. Returns the layout for executors if all messages are plain bytes on all ranks. in_parts:
 /// whether any rank lists a partner several times.

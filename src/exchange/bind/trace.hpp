@@ -33,7 +33,7 @@ class Trace {
   };
 
   /// Collective over comm, called by bind(). Allocates the ring, and measures the difference between this
-  /// rank's clock and rank 0's. tag: no other message uses this tag meanwhile.
+  /// rank's clock and rank 0's. tag: no other message uses this tag during the call.
   void open(const std::string& folder, const std::string& executor, const std::string& scheduler,
             const PhaseTable& table, const Communicator& comm, int tag);
   bool is_on() const { return !ring_.empty(); }

@@ -2,8 +2,8 @@
 // Inside a host, each rank writes a letter to each rank for which it has messages, into shared memory
 // (host_mail.hpp). It publishes when it has written all letters, so no sum over the ranks is needed. Between
 // hosts, a sum over all ranks tells each rank how many messages will come. So no message needs a
-// confirmation, unlike in nonblocking consensus. Messages that have arrived are first only matched. They are
-// received in their final place once all are known.
+// confirmation, unlike in nonblocking consensus. All messages are sent at once. Messages that have arrived
+// are first only matched. They are received in their final place once all are known.
 #include "nuice/mpi/sparse_alltoallv.hpp"
 
 #include <algorithm>
@@ -29,18 +29,13 @@
 #include "mpi/requests.hpp"
 #include "mpi/wait.hpp"
 #include "nuice/core/error.hpp"
-#include "nuice/mpi/exchanger.hpp"
 
 namespace nuice::mpi {
 namespace {
 
-/// Tags. Letters and long messages (below) stay on a host. All messages that were sent are received, even in
-/// a call that fails. So MPI's message order keeps the messages of different calls apart.
-enum SparseTag : int { data_tag, bytes_tag, idle_tag, letters_tag, long_tag };
-/// Longer messages between hosts are announced by their size, and sent after all messages are announced, so
-/// that their receives are posted first. The limit is about the size above which MPI no longer buffers
-/// messages (Open MPI's eager limit in shared memory).
-constexpr Bytes most_at_once = 4096;
+/// Tags. Letters, and long messages inside a host, have their own. All messages that were sent are received,
+/// even in a call that fails. So MPI's message order keeps the messages of different calls apart.
+enum SparseTag : int { data_tag, idle_tag, letters_tag, long_tag };
 /// Messages are aligned for any type.
 constexpr auto alignment = static_cast<Bytes>(alignof(std::max_align_t));
 /// A rank with wrong arguments adds this number to the sums that all ranks compute. It is larger than the
@@ -54,10 +49,9 @@ constexpr Bytes aligned(Bytes bytes) { return round_up(bytes, alignment); }
 
 /// The state that is kept with a communicator.
 struct SparseState {
-  explicit SparseState(MPI_Comm parent) : comm(parent, 0), mail(comm), exchanger(parent) {}
+  explicit SparseState(MPI_Comm parent) : comm(parent, 0), mail(comm) {}
   Communicator comm;
   HostMail mail;
-  Exchanger exchanger;
   Number calls = 0;
 };
 
@@ -66,7 +60,7 @@ struct Announced {
   Rank from;
   Bytes bytes;
   const std::byte* letter;  // null if MPI carries the message
-  MPI_Message message;      // null if the message is long
+  MPI_Message message;      // null if the message comes from this host
 };
 
 /// What a rank writes for another rank of its host: a table with the number of messages and their sizes, and
@@ -95,21 +89,20 @@ class SparseCall {
         call_(++state.calls),
         wrong_(attempt(comm_.rank(), [&] { take(sends); })) {}
 
-  Received run(Exchanger& exchanger) {
+  Received run() {
     sort_out();
     write_letters();
     if (std::ssize(mail_.near()) < comm_.num_ranks() || !mail_.has_memory()) num_incoming_ = count();
     if (!is_refused_)
-      for (std::size_t i = 0; i < sends_.size(); ++i) send(i);
+      for (const Outgoing& message : sends_)
+        start(Requests::Mode::send, segment_of(message), message.to, data_tag);
     receive_all();
     std::ranges::stable_sort(announced_, {}, &Announced::from);
     Received received = make_room();
     receive(received);
     if (mail_.has_memory()) mail_.say_finished(call_);
-    if (!long_sends_.empty() || !long_receives_.empty()) exchanger.exchange(long_sends_, long_receives_);
-    for (Watch watch(comm_, "sparse_alltoallv()"); !near_long_.test(0, near_long_.size());)
-      watch.found_nothing();
-    wait_all(comm_, requests_, "MPI_Isend");
+    for (Watch watch(comm_, "sparse_alltoallv()"); !direct_.test(0, direct_.size());) watch.found_nothing();
+    wait_all(comm_, requests_, "MPI_Imrecv");
     if (is_refused_) agree(comm_, wrong_);
     return received;
   }
@@ -138,7 +131,7 @@ class SparseCall {
   }
 
   /// Puts messages inside the host into letters, or starts them if they are long. Messages to other hosts
-  /// stay in sends_.
+  /// stay in sends_, the next rank's first, so that not all ranks begin with the same receiver.
   void sort_out() {
     if (wrong_) sends_.clear();
     if (mail_.has_memory()) {
@@ -146,8 +139,18 @@ class SparseCall {
         if (mail_.is_near(message.to)) put(message);
       std::erase_if(sends_, [this](const Outgoing& each) { return mail_.is_near(each.to); });
     }
-    sizes_.resize(sends_.size());
-    requests_.assign(sends_.size(), MPI_REQUEST_NULL);
+    const Rank n = comm_.num_ranks();
+    std::ranges::stable_sort(sends_, {},
+                             [&](const Outgoing& each) { return (each.to - comm_.rank() - 1 + n) % n; });
+  }
+
+  static Segment segment_of(const Outgoing& message) {
+    return {static_cast<std::byte*>(const_cast<void*>(message.data)), message.count, message.type};
+  }
+
+  void start(Requests::Mode mode, const Segment& segment, Rank partner, int tag) {
+    direct_.add(mode, segment, partner, tag, comm_.get());
+    direct_.start(direct_.size() - 1, direct_.size());
   }
 
   void put(const Outgoing& message) {
@@ -157,21 +160,14 @@ class SparseCall {
     const Bytes bytes = message.count * size_of(message.type);
     ++letter->table[0];
     letter->table.push_back(bytes);
-    const Segment segment = {static_cast<std::byte*>(const_cast<void*>(message.data)), message.count,
-                             message.type};
+    const Segment segment = segment_of(message);
     if (!mail_.carries(message.to, bytes)) {
-      start_long(Requests::Mode::send, segment, message.to);
+      start(Requests::Mode::send, segment, message.to, long_tag);
       return;
     }
     if (message.type != last_type_) are_plain_ = are_plain_bytes(last_type_ = message.type);
     letter->copies.push_back({segment, letter->end, bytes, are_plain_});
     letter->end += aligned(bytes);
-  }
-
-  /// Starts a long message inside the host.
-  void start_long(Requests::Mode mode, const Segment& segment, Rank partner) {
-    near_long_.add(mode, segment, partner, long_tag, comm_.get());
-    near_long_.start(near_long_.size() - 1, near_long_.size());
   }
 
   void write_letters() {
@@ -279,24 +275,6 @@ class SparseCall {
     }
   }
 
-  void send(std::size_t i) {
-    const Outgoing& message = sends_[i];
-    sizes_[i] = message.count * size_of(message.type);
-    if (sizes_[i] <= most_at_once) {
-      must(MPI_Isend(message.data, static_cast<int>(message.count), message.type, message.to, data_tag,
-                     comm_.get(), &requests_[i]),
-           "MPI_Isend");
-      return;
-    }
-    must(MPI_Isend(&sizes_[i], 1, MPI_INT64_T, message.to, bytes_tag, comm_.get(), &requests_[i]),
-         "MPI_Isend");
-    // An empty message takes the long message's place in the order of short messages.
-    must(MPI_Isend(nullptr, 0, MPI_BYTE, message.to, data_tag, comm_.get(),
-                   &requests_.emplace_back(MPI_REQUEST_NULL)),
-         "MPI_Isend");
-    long_sends_.push_back(message);
-  }
-
   /// Matches a message from another host. Returns false if none has arrived.
   bool announce() {
     int is_here = 0;
@@ -305,16 +283,9 @@ class SparseCall {
     must(MPI_Improbe(MPI_ANY_SOURCE, data_tag, comm_.get(), &is_here, &message, &status), "MPI_Improbe");
     if (is_here == 0) return false;
     ++num_announced_;
-    int bytes = 0;
-    must(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
-    Announced next = {status.MPI_SOURCE, bytes, nullptr, message};
-    if (bytes == 0) {
-      must(MPI_Mrecv(nullptr, 0, MPI_BYTE, &next.message, MPI_STATUS_IGNORE), "MPI_Mrecv");
-      MPI_Request request = MPI_REQUEST_NULL;
-      must(MPI_Irecv(&next.bytes, 1, MPI_INT64_T, next.from, bytes_tag, comm_.get(), &request), "MPI_Irecv");
-      wait(comm_, request, "MPI_Irecv");
-    }
-    announced_.push_back(next);
+    MPI_Count bytes = 0;
+    must(MPI_Get_elements_x(&status, MPI_BYTE, &bytes), "MPI_Get_elements_x");
+    announced_.push_back({status.MPI_SOURCE, bytes, nullptr, message});
     return true;
   }
 
@@ -334,14 +305,16 @@ class SparseCall {
     for (std::size_t i = 0; i < announced_.size(); ++i) {
       auto& [from, bytes, letter, message] = announced_[i];
       std::byte* const at = received.data.get() + received.offsets[i];
-      if (letter != nullptr)
+      if (letter != nullptr) {
         std::memcpy(at, letter, static_cast<std::size_t>(bytes));
-      else if (message == MPI_MESSAGE_NULL && mail_.has_memory() && mail_.is_near(from))
-        start_long(Requests::Mode::receive, {at, bytes, MPI_BYTE}, from);
-      else if (message == MPI_MESSAGE_NULL)
-        long_receives_.push_back({from, at, bytes});
-      else
-        must(MPI_Mrecv(at, static_cast<int>(bytes), MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+      } else if (message == MPI_MESSAGE_NULL) {
+        start(Requests::Mode::receive, {at, bytes, MPI_BYTE}, from, long_tag);
+      } else {
+        const Extent extent = Extent::of(bytes);
+        must(MPI_Imrecv(at, extent.count, extent.type.get(), &message,
+                        &requests_.emplace_back(MPI_REQUEST_NULL)),
+             "MPI_Imrecv");
+      }
     }
   }
 
@@ -354,14 +327,11 @@ class SparseCall {
   std::vector<SparseLetter> letters_;
   std::deque<std::vector<std::byte>> packed_;  // letters for which the shared memory has no room
   std::unique_ptr<StagedMessages> staged_;     // if messages lie on a device
-  std::vector<Bytes> sizes_;
   std::vector<MPI_Request> requests_;
   std::int64_t num_incoming_ = 0;
   std::int64_t num_announced_ = 0;
   std::vector<Announced> announced_;
-  Requests near_long_;
-  std::vector<Outgoing> long_sends_;  // between hosts
-  std::vector<Incoming> long_receives_;
+  Requests direct_;  // messages that MPI carries, except receives from other hosts
   Outcome wrong_;
   bool is_refused_ = false;  // whether any rank has wrong arguments; the same on all ranks
 };
@@ -370,7 +340,7 @@ class SparseCall {
 
 Received sparse_alltoallv(MPI_Comm comm, std::span<const Outgoing> sends) {
   auto& state = attribute_of<SparseState>(comm, [&] { return std::make_unique<SparseState>(comm); });
-  return SparseCall(state, sends).run(state.exchanger);
+  return SparseCall(state, sends).run();
 }
 
 }  // namespace nuice::mpi

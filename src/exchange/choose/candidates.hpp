@@ -26,7 +26,7 @@ bool tries_on(const PickedMachine& picked, const PlanOptions& options);
 bool predicts_order_only(const PickedMachine& picked, const PlanOptions& options);
 
 /// Returns the candidates that MPI can carry out on this machine, with the executor of `options` if it names
-/// one. for_hosts: whether several ranks of a host share a port. Then schedulers that need a network of
+/// one. for_hosts: whether several ranks of a host share a port; if so, schedulers that need a network of
 /// ranks, or forward messages, are left out. If a short queue may overflow, sending everything at once is
 /// left out too: all ranks of a host would send at once, and the adviser counts a host as one sender.
 ///

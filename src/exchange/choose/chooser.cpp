@@ -17,7 +17,7 @@
 namespace nuice::mpi {
 namespace {
 
-/// Messages are combined if a message between hosts then replaces at least this number of messages on
+/// Messages are combined if one message between hosts would replace at least this number of messages on
 /// average. Combining costs two copies, and a wait for the slowest rank of a host; together they take about
 /// as long as one message (docs/adr/0027).
 constexpr std::int64_t least_combined = 2;

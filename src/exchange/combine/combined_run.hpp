@@ -55,11 +55,9 @@ class CombinedRun : public OuterRun {
 
  private:
   /// waits  until all readers of this half have finished the exchange before the last one; then enter()
-  /// starts the
-  ///        receives, writes, and leads to `moves`
+  ///        starts the receives, writes, and leads to `moves`
   /// moves  blocks are sent once they are written, and arriving data is read; when all is done, finish()
-  /// leads to
-  ///        `over`
+  ///        leads to `over`
   enum class State : std::uint8_t { waits, moves, over };
   /// Messages that become available together: a block from another host, or all messages that one rank of
   /// this host has written.

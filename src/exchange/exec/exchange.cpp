@@ -88,9 +88,9 @@ std::optional<Arrival> Exchange::State::next(bool block) {
 }
 
 /// Makes progress, and checks the watchdog and dead ranks. This rank may itself have been stopped between two
-/// checks, so the time between two checks counts at most watchdog_s / 10: the rank gives up after ten checks
-/// at the earliest. Between two calls the program computes, so the time between two calls counts at most
-/// watchdog_s / 1000.
+/// checks, so the time between two checks counts as at most watchdog_s / 10: the rank gives up after ten
+/// checks at the earliest. Between two calls the program computes, so the time between two calls counts as at
+/// most watchdog_s / 1000.
 bool Exchange::State::advance_watching(bool block, bool is_first_look) {
   const double most_while_waiting_s = watchdog_s / 10;
   const double most_between_calls_s = watchdog_s / 1000;
@@ -112,11 +112,11 @@ bool Exchange::State::advance_watching(bool block, bool is_first_look) {
 /// it may wait for a rank that has such messages and gave up.
 void Exchange::State::check_deaths() const {
   if (dead_ranks(*comm).empty()) return;
-  throw Error(ErrorCode::mpi, "rank " + std::to_string(comm->rank()) + " gives up");  // guarded() names them
+  throw Error(ErrorCode::mpi, "rank " + std::to_string(comm->rank()) + " gives up");  // guarded() adds names
 }
 
-/// Adds up the time in which this rank found no progress. The time between two checks counts at most most_s,
-/// because this rank may have been stopped, and other ranks may have waited for it.
+/// Adds up the time in which this rank found no progress. The time between two checks counts as at most
+/// most_s, because this rank may have been stopped, and other ranks may have waited for it.
 void Exchange::State::check_watchdog(std::int64_t events_before, double most_s) {
   const double now_s = MPI_Wtime();
   if (run->num_events() != events_before || last_look_s_ == 0) {

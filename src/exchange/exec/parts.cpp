@@ -127,7 +127,7 @@ void PartsRun::ready(std::size_t index) {
   num_unready_.fetch_sub(1, std::memory_order_release);
 }
 
-/// Notes that one listed part of this message is ready. Starts the message if all its parts are.
+/// Notes that one listed part of this message is ready. Starts the message if all its parts are ready.
 void PartsRun::release(Message& message) {
   const bool is_last = message.num_held.fetch_sub(1, std::memory_order_acq_rel) == 1;
   if (!may_call_mpi()) return;

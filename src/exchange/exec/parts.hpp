@@ -7,7 +7,7 @@
 //   advance:  start messages that are ready; test what has begun
 //
 // Threads share the messages' atomic flags, and take turns to test requests. Only the thread that waits uses
-// the Arrivals; other threads that test leave a list for it.
+// the Arrivals; other threads that test append the senders of arrived messages to came_, which it reads.
 //
 // As in MPI's partitioned communication, an exchange is complete when every message, even an empty one, was
 // made ready, and all calls of ready() have ended. So no call of ready() comes after the exchange is

@@ -27,7 +27,7 @@ class Run {
 
   /// Starts the exchange. From here to the end of the exchange no memory is allocated.
   virtual void start() = 0;
-  /// Makes progress. Returns whether this rank's part is complete. With block, waits until it is.
+  /// Makes progress. Returns whether this rank's part is complete. With block, waits until it is complete.
   virtual bool advance(bool block) = 0;
   /// Makes next() record every message that lands until the exchange is complete. Messages that have landed
   /// already are recorded now. In one exchange it is called at most once after start().

@@ -50,7 +50,7 @@ class Steps : public Run {
   // Executors may override these functions.
   virtual void start_receives();
   virtual void begin_step();
-  /// Whether this rank's requests of the step are complete. With block, waits until they are.
+  /// Whether this rank's requests of the step are complete. With block, waits until they are complete.
   virtual bool is_step_done(bool block);
   /// Called by next() for a completed send.
   virtual void take_sent(std::size_t /*index*/) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reports among the ranks of a bound exchange, one after the other. A report is the maxima of some numbers
-// over all ranks. It needs no collective call of MPI, and exchanges go on meanwhile.
+// over all ranks. It needs no collective call of MPI, and exchanges continue during a report.
 //
 //   for d = 1, 2, 4, ... < n:  send to rank + d, receive from rank - d  (mod n)
 //
@@ -9,9 +9,9 @@
 // one after the other.
 //
 // Messages may be in flight when an exchange is freed. Their communicator must not be freed before they have
-// arrived: MPI may give its context to a new communicator, which would then receive them. So reports are kept
-// with their communicator until they are complete. Every later call on this process that binds or frees makes
-// progress on them.
+// arrived: MPI may give the communicator's context to a new communicator, which would then receive these
+// messages. So reports are kept with their communicator until they are complete. Every later call on this
+// process that binds or frees makes progress on them.
 #pragma once
 
 #include <cstddef>

@@ -62,8 +62,9 @@ DeviceDecision decide_on_devices(const Communicator& comm, const DeviceSides& si
 
 /// Not collective. Returns the parts of a run for this table, without the inner exchange. near: this host's
 /// ranks, ascending. Large messages to these ranks are filled before the inner exchange starts. Otherwise two
-/// ranks would copy one after the other: inside a host, MPI's receiver copies a whole message, and meanwhile
-/// it could not fill its own. On an H100, 16 MiB in both directions then took 1.5 to 1.8 times as long.
+/// ranks would copy one after the other: inside a host, MPI's receiver copies a whole message, and cannot
+/// fill its own message during this copy. On an H100, 16 MiB in both directions then took 1.5 to 1.8 times as
+/// long.
 DeviceParts device_parts(DeviceSides sides, const PhaseTable& table, std::span<const Rank> near,
                          bool is_direct, Bytes chunk_bytes, const std::string& why);
 

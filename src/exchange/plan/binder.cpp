@@ -19,9 +19,8 @@
 namespace nuice::mpi {
 namespace {
 
-/// The size of a chunk. It is small enough that every MPI sends a chunk without asking the receiver (Open
-/// MPI:
-/// up to 64 KiB).
+/// The size of a chunk. It is small enough that every MPI sends a chunk without asking the receiver (Open MPI
+/// does so up to 64 KiB).
 constexpr Bytes chunk_bytes_over_tcp = 32 << 10;
 
 RunSettings settings_for(const PlanOptions& options, const HostView& view, const Elsewhere& elsewhere) {
@@ -208,7 +207,8 @@ Plan::Binder::Bound Plan::Binder::bind_fields(std::span<const SendField> send,
   });
 }
 
-/// Binds messages. If messages of any rank are not contiguous bytes, they are bound like fields.
+/// Binds messages. If any rank has a message that is not contiguous bytes, all ranks bind their messages like
+/// fields.
 Plan::Binder::Bound Plan::Binder::bind_checked(const Layout& given, bool are_buffers,
                                                const Elsewhere& elsewhere) {
   int has_gaps = are_buffers || are_plain(given) ? 0 : 1;

@@ -55,8 +55,8 @@ struct Exchanger::State {
     return sides;
   }
 
-  /// Returns a run of the messages. It uses the copy of a message in `from` or `into` if the mirror has one,
-  /// otherwise the user's memory.
+  /// Returns the Run that sends and receives the messages. If the mirror `from` (sends) or `into` (receives)
+  /// has a copy of a message, the Run uses this copy, otherwise the user's memory.
   std::unique_ptr<Run> run_of(Arrivals& arrivals, std::span<const Outgoing> sends,
                               std::span<const Incoming> receives, const Mirror& from,
                               const Mirror& into) const {

@@ -3,9 +3,9 @@
 // MPICH has only 2,048 communicators. A plan that watches for dead ranks (PlanOptions::watchdog_s, or an MPI
 // that reports deaths) has its own communicator, because it may be given up. When no rank uses it any more,
 // the next such plan takes it. So programs whose plans change make no new communicators. Making one takes
-// milliseconds on a slow network, and a death meanwhile ends all ranks (Open MPI 5.0.11:
+// milliseconds on a slow network, and a death during this time ends all ranks (Open MPI 5.0.11:
 // ompi_comm_revoke_local()).
-// If ranks bound different plans, or one rank made a plan meanwhile, they would wait for each other forever.
+// If ranks bound different plans, or a rank made a plan while others bind, they would wait forever.
 // So they first compare, on a common communicator, what they are about to do.
 //
 // The shared duplicate and the common communicator are made with the first plan. An attribute of the user's

@@ -31,7 +31,7 @@ class Drains {
   Bytes pending_bytes() const { return pending_bytes_; }
   /// Drains the messages recorded by take(); contiguous bytes are one copy.
   void drain_taken();
-  /// Whether all drains that were begun are over. With block, waits until they are.
+  /// Whether all drains that were begun are over. With block, waits until they are over.
   bool are_over(bool block);
   /// Whether are_over() has seen that the drain with this number is complete.
   bool is_known_over(std::int64_t number) const { return number <= num_over_; }

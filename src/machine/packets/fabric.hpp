@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Moves packets slot by slot. In a slot every cable carries at most one packet, and every input of a switch
 // sends at most one packet:
-//
-//   each output takes a packet from the next input that has one for it, if the buffer behind it has room;
-//   then all packets move at once: a packet that leaves a buffer makes room only for the next slot
+//   each output takes a packet from the next input that has a packet for this output, if the buffer to
+//   which the output leads has room; then all packets move at once, so a packet that leaves a buffer makes
+//   room only for the next slot
 //
 // Notices are so short that they need no slot, no room and no turn. But they wait in the same queues as
 // packets, behind earlier packets.
@@ -82,7 +82,7 @@ class Fabric {
     WireId wire = 0;
     std::uint32_t first_cable = 0;  // none: the wire leads to a rank
     std::uint32_t num_cables = 1;
-    std::uint32_t turn = 0;         // the place that is asked next
+    std::uint32_t turn = 0;         // the place whose packets are tried next
     std::uint32_t first_queue = 0;  // voq: the first of its queues, one per place
     std::size_t first_word = 0;     // index into wanted_
     double interval = 1;            // slots between two packets of a cable
@@ -90,10 +90,10 @@ class Fabric {
   struct Switch {
     std::uint32_t first_output = 0;
     std::uint32_t num_outputs = 0;
-    // of the incoming cables, whose lanes are the places; num_words words of bits
+    // The next two members describe the incoming cables; the lanes of these cables are the switch's places.
     std::uint32_t first_cable = 0;
     std::uint32_t num_cables = 0;
-    std::uint32_t num_words = 0;
+    std::uint32_t num_words = 0;  // words for one bit per place
     std::uint32_t num_packets = 0;
   };
   struct Move {

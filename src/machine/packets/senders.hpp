@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Says which packets ranks send into the network and when: a schedule as an executor sees it, in packets.
+// Determines which packets ranks send into the network, and when, if an executor carries out a schedule.
 //
 // A transfer has gates: the phase of its sender and (above the eager limit) of its receiver, the pieces that
 // it forwards, and the transfers on which it depends. When the last gate opens, the sender's processor spends
@@ -22,7 +22,7 @@ namespace nuice::machine {
 /// Times of the simulated machine, in slots.
 struct PacketTimes {
   double send = 0;     ///< The time of the sender's processor for every message.
-  double message = 0;  ///< The time from the last packet's arrival until the receiver knows.
+  double message = 0;  ///< The time from the last packet's arrival until the message is received.
   double notice = 0;   ///< The time for a notice from one rank to another.
   double handshake = 0;
   double phase = 0;

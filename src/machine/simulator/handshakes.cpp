@@ -109,9 +109,10 @@ void Engine::release(Rank rank) {
   processors_[at(rank)].locked = false;
 }
 
-/// Runs a handler for `cost` seconds. Returns when the handler is done. The work of the processor, or the
-/// message that it is receiving, takes that much longer. Handlers run one after the other. Between two
-/// handlers the processor has as much time for its own work, so it makes progress however many ranks ask.
+/// Runs a handler for `cost` seconds. Returns the time at which the handler ends. The work of the processor,
+/// or the message that it is receiving, takes `cost` seconds longer. Handlers run one after the other. After
+/// a handler the processor has `cost` seconds for its own work before the next handler, so it makes progress
+/// however many ranks ask.
 double Engine::interrupt(Rank rank, double cost) {
   if (cost == 0) return now_;
   Processor& p = processors_[at(rank)];

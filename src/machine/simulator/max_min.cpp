@@ -110,7 +110,7 @@ void MaxMin::fill() {
     const Resource& r = resources_[at(level.resource)];
     if (r.unfrozen == 0) continue;
     const double rate = std::max(0.0, r.left) / r.unfrozen;
-    if (rate > level.rate * (1 + slack)) {  // other flows have stopped below their share meanwhile
+    if (rate > level.rate * (1 + slack)) {  // other flows have since stopped below their share
       levels_.push_back({rate, level.resource});
       std::ranges::push_heap(levels_, higher);
       continue;

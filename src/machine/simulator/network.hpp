@@ -60,8 +60,8 @@ class Network {
   /// Delays the message that `rank` is receiving, because the rank's processor does something else for
   /// `seconds`.
   void interrupt(Rank rank, double seconds, double now);
-  /// Says whether the processor of `rank` works. If this processor moves the bytes, the rank's port stops
-  /// meanwhile.
+  /// Tells the network whether the processor of `rank` is busy. On a machine with processor_moves_bytes, the
+  /// rank's port stops while the processor is busy.
   void processor_works(Rank rank, bool works);
   /// Computes new rates. Call it after all events that have the same time, and before the next event.
   void settle(double now);

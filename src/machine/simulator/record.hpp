@@ -31,7 +31,7 @@ class Record {
     if (keep_timeline_ && interval.end_s > interval.begin_s) timeline_.push_back(interval);
   }
 
-  /// Moves the record into `result`, whose `seconds` is set.
+  /// Moves the record into `result`, whose member `seconds` must already be set.
   void finish(Simulation& result);
 
  private:

@@ -81,7 +81,7 @@ constexpr DiscoveryWay ways[] = {{"gather", by_gather},
                                  {"am_count", nullptr},
                                  {"am_quiesce", nullptr}};
 
-/// Returns the method that rank 0 names. Before, all ranks confirm that they name the same method.
+/// Checks that all ranks name the same method, and returns it.
 const DiscoveryWay& agreed_way(const Communicator& comm, std::string_view mine) {
   std::array<char, 32> first{};
   std::ranges::copy(mine.substr(0, first.size() - 1), first.begin());

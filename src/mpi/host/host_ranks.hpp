@@ -18,8 +18,8 @@ namespace nuice::mpi {
 
 /// Collective in the first call on comm, local afterwards. Returns, in ascending order, the ranks with which
 /// this rank can share memory, including itself. These are the ranks with the same kernel, host name and
-/// shared-memory file system. Cost: an allgather of 8 bytes per rank. Above 8,192 ranks, a meeting
-/// (meeting.hpp) instead, so that no rank needs memory for all ranks.
+/// shared-memory file system. Cost: an allgather of 8 bytes per rank, or above 8,192 ranks a meeting
+/// (meeting.hpp), so that no rank needs memory for all ranks.
 const std::vector<Rank>& ranks_of_this_host(const Communicator& comm);
 
 /// Collective. Returns for each rank the lowest rank with which it can share memory.

@@ -8,7 +8,7 @@
 // takes n - 1 steps and the time (n - 1) (alpha + b beta). REB (fig. 9): in step j = 1, 2, ... every rank
 // that has the message sends it N / 2^j places on, where N is n rounded up to a power of two. Places without
 // a rank are left out. This takes ceil(log2 n) steps, each alpha + b beta. In the second step, processor N/2
-// sends to 3N/2 according to the paper's text, but to 3N/4 according to its figure.
+// sends to 3N/2 according to the paper's text, but to 3N/4 according to its figure, which NUICE follows.
 #include <algorithm>
 #include <array>
 #include <bit>

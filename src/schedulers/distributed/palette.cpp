@@ -23,8 +23,8 @@ void require_room(std::size_t num_colours) {
 Palette::Palette(std::vector<Bytes> limits, const Palette* earlier)
     : limits_(std::move(limits)), step_(std::max<std::size_t>(1, limits_.size() / 128)) {
   // Decides when a colour is added for the largest messages. Such a colour may cost as many bytes as hundreds
-  // of other colours: 1 % of W may be added per 20 rounds that have passed. Two colours of average size may
-  // be added at once.
+  // of other colours. Therefore only 1 % of W may be added per 20 rounds that have passed. Two colours of
+  // average size may be added at once.
   constexpr double rounds_for_w = 2048;
   constexpr double free_colours = 2;
   const double whole = std::accumulate(limits_.begin(), limits_.end(), 0.0);

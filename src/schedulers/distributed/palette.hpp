@@ -63,7 +63,8 @@ class Palette {
   /// Call it after a round that left `unsettled` messages (of all ranks) without a colour. Returns whether
   /// the cause is a lack of colours.
   bool needs_more(std::uint64_t unsettled);
-  /// Returns whether add() wanted a colour for larger messages than the bytes for new colours suffice for.
+  /// Returns whether add() could not add a colour for the largest messages, because this colour would cost
+  /// more bytes than new colours may cost so far.
   bool is_saving() const { return is_saving_; }
   /// Adds one colour or, if many messages have none, up to 1/128 of the initial number of colours. unsettled:
   /// the sizes of the messages without a colour. The limits of the new colours are spread over these sizes.
@@ -75,8 +76,9 @@ class Palette {
   void add(const SizeCounts& unsettled);
 
  private:
-  /// Raises the lowest limit that can be paid for to `limit`. Returns whether there is one. If few sizes make
-  /// up most of W, raising the next lower size costs much less than adding a colour of `limit`.
+  /// Raises one limit to `limit`: the lowest limit that the bytes left allow. Returns whether there is such a
+  /// limit. If few sizes make up most of W, raising the next lower size costs much less than adding a colour
+  /// of `limit`.
   bool raise_a_limit(Bytes limit);
 
   std::vector<Bytes> limits_;

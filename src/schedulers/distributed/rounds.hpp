@@ -17,8 +17,8 @@ class World {
 
   /// Calls Turn::open() for every sender.
   virtual void open() = 0;
-  /// Delivers the control messages of the last turn. A rank gets them by ascending sender. Returns how many
-  /// of them, of all ranks, are offers; each offer stands for a message without a colour.
+  /// Delivers the control messages of the last turn. A rank gets them by ascending sender. Returns the number
+  /// of offers among the control messages of all ranks; each offer stands for a message without a colour.
   virtual std::uint64_t deliver() = 0;
   /// Returns Turn::unsettled_sizes() of the last turn, summed over all ranks.
   virtual SizeCounts unsettled_sizes() = 0;

@@ -75,7 +75,7 @@ void Turn::order_holes(const Side& side, Random& random) {
 void Turn::collect_free(const Side& side, std::size_t wanted, Random* random) {
   free_.clear();
   const std::size_t size = palette_.size();
-  const std::size_t num_free = size - side.colours.size();  // at least; the uncoloured messages leave more
+  const std::size_t num_free = size - side.colours.size();  // a lower bound: some messages have no colour
   const bool can_guess = palette_.is_flat() && random != nullptr && num_free > size / 2 && 4 * wanted < size;
   if (can_guess) {
     constexpr std::uint32_t taken = fresh - 1;
@@ -132,8 +132,9 @@ Colour Turn::evict(const Side& side, Bytes bytes) {
   return colour;
 }
 
-/// Offers `colour` to a random message instead of its own. Returns that colour, which allows `bytes`; without
-/// such a message, `colour`.
+/// Chooses a random message whose colour allows `bytes` and which may have `colour` instead. Offers `colour`
+/// to this message, and returns the colour that the message had. If there is no such message, returns
+/// `colour`.
 Colour Turn::exchange(const Side& side, Bytes bytes, Colour colour, Random& random) {
   const std::size_t count = side.colours.size();
   const std::size_t first = random.below(count);
@@ -177,8 +178,9 @@ void Turn::keep_for(const Side& side, Edge edge, Colour colour) {
   offers_.push_back(offer);
 }
 
-/// Takes an offered colour from another message, but only if a colour that is free here can be offered to the
-/// other message.
+/// Gives the message one of the colours that its partner offers, although another message of this rank has
+/// this colour. Does so only if this rank can offer another colour to that message: a free colour or, with
+/// skewed sizes, the colour of a smaller message.
 bool Turn::steal(const Side& side, const Hole& hole, std::vector<Letter>& out) {
   for (std::size_t i = 0; i < hole.letter->num_offered; ++i) {
     const Colour colour = hole.letter->offered[i];

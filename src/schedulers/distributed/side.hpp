@@ -60,7 +60,7 @@ class Turn {
   void open(const Side& side, std::vector<Letter>& out);
   /// Makes a later turn. round: the number of earlier rounds of both sides.
   void take(const Side& side, std::span<const Letter> in, std::uint32_t round, std::vector<Letter>& out);
-  /// Stores the colours of the last letters.
+  /// Stores the colours that the letters of the last turn have settled.
   static void close(const Side& side, std::span<const Letter> in);
 
   /// Returns the sizes of the messages for which colours have been offered since the last call.

@@ -45,7 +45,7 @@ class Packing {
   /// number. Requires at least one phase.
   std::vector<MessageId> dissolve_smallest_phase();
 
-  /// Returns one bit per phase that can take the message. Valid until the next call.
+  /// Returns one bit per phase, which is 1 if the phase can take the message. Valid until the next call.
   std::span<const std::uint64_t> free_phases(MessageId id);
   /// Requires that the phase can take the message.
   void put(MessageId id, PhaseId phase);

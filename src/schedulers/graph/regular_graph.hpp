@@ -45,7 +45,7 @@ class RegularGraph {
   /// Requires degree > 0, and at least the matrix's maximum degree. A proper edge colouring of this graph is
   /// also a colouring of the messages, because messages that share a rank share a vertex.
   RegularGraph(const CommMatrix& matrix, MessageId degree);
-  /// Makes the graph of `messages`, which are by ascending src.
+  /// Makes the graph of `messages`, which must be sorted by src.
   RegularGraph(Rank num_nodes, std::span<const Ends> messages, MessageId degree);
 
   Vertex num_vertices() const { return num_vertices_; }

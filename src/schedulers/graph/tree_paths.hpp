@@ -4,9 +4,9 @@
 //
 // In a phase a switch with h ranks below it sends at most h messages upwards, and receives at most h from
 // above. So the multigraph of these switches has an edge colouring with h colours (Koenig 1916). A colour is
-// an upward cable. All messages of one colour reach switches of the same number, and every subtree sends one
-// of them and receives one. These messages are coloured again with the subtrees of the next level, and so on
-// (Slepian 1952, Duguid 1959).
+// an upward cable. All messages of one colour go up to switches with the same number, and every subtree sends
+// one of these messages and receives one. These messages are coloured again with the subtrees of the next
+// level, and so on (Slepian 1952, Duguid 1959).
 //
 // If a switch has w cables for more than w messages of a phase, the phase is divided: colour c becomes cable
 // c mod w in part c / w.

@@ -20,8 +20,8 @@
 // 1) messages per rank.
 //
 // FORWARD_SMALL, an extension of NUICE, uses bruck_kport for small messages only. Other messages are sent
-// directly, all at once, in its last phase. It helps if a rank has many partners but few bytes for most of
-// them: then the number of messages determines their cost.
+// directly, all at once, in the last phase. Forwarding helps if a rank has many partners but few bytes for
+// most of them, because the cost then depends on the number of messages.
 //
 // Cost: O((m + n) log n); the schedule has a piece (24 bytes) for every hop of every message.
 #include <algorithm>
@@ -142,8 +142,8 @@ std::int64_t root_of(std::int64_t n, int digits) {
   return low;
 }
 
-/// Returns the radices in ascending order: if several cost the same, the radix with the fewest phases is
-/// chosen.
+/// Returns the radices in ascending order, so that choose() takes the one with the fewest phases if several
+/// cost the same.
 std::vector<std::int64_t> radices(std::int64_t n) {
   std::vector<std::int64_t> radices = {2};
   for (int digits = 4; digits >= 1; --digits) radices.push_back(root_of(n, digits));

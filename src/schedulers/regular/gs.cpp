@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // GS, greedy scheduling (001 s.4.4, fig. 12): in every step the ranks, one after another, choose a partner.
 //
-// Ranks i = 0, 1, ... choose one after the other. A rank without a partner in this step takes as partner the
-// first free rank of those to which it still has to send. If the partner has a message for rank i as well,
-// both messages are sent. Unlike in RS_N a rank has a single partner in a step, for sending and receiving, as
-// the blocking calls of the CM-5 required. For the pattern P of 001 table 6 this gives exactly the printed
-// table 10. For a complete exchange it gives the steps of pex. A message waits only while its sender or its
-// receiver has another partner, so there are at most 2p - 1 steps, where p is the maximum number of partners
-// of a rank. Cost: O(steps * messages) in the worst case, 8 bytes per message.
+// Ranks i = 0, 1, ... choose one after the other. A rank without a partner in this step takes the first free
+// rank to which it still has to send. If the partner has a message for rank i as well, both messages are
+// sent. Unlike in RS_N a rank has a single partner in a step, for sending and receiving, as the blocking
+// calls of the CM-5 required. For the pattern P of 001 table 6 this gives exactly the printed table 10. For a
+// complete exchange it gives the steps of pex. A message waits only while its sender or its receiver has
+// another partner, so there are at most 2p - 1 steps, where p is the maximum number of partners of a rank.
+// Cost: O(steps * messages) in the worst case, 8 bytes per message.
 #include <algorithm>
 #include <optional>
 #include <vector>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LEX, linear exchange (001 s.3.1): in step i every rank that has a message for rank i sends it, in n steps.
-// With some messages missing it is called linear scheduling (LS, 001 s.4.1), so lex and ls share this file.
+// LEX, linear exchange (001 s.3.1): there are n steps. In step i every rank that has a message for rank i
+// sends this message. With some messages missing it is called linear scheduling (LS, 001 s.4.1), so lex and
+// ls share this file.
 //
 // In each step all ranks send to one receiver. So every step has node contention, and one_port is not
 // guaranteed. Paper 001 shows it as an example of what to avoid (tables 5, 11, 12). Steps whose receiver gets

@@ -27,9 +27,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace nuice;
   const std::vector<Message> messages{{0, 1, 1000}, {0, 2, 1}, {1, 2, 70000}, {2, 0, 3}};
   static const CommMatrix matrix = CommMatrix::from_messages(3, messages);
-  // Files that name files are for the targets `network` and `slurm`.
+  // Files that name files are for the target `network`.
   const std::string text(fuzz::text_of(data, size));
-  if (text.find("file:") != std::string::npos || text.find("slurm:") != std::string::npos) return 0;
+  if (text.find("file:") != std::string::npos) return 0;
   return fuzz::expect_errors_only([&] {
     const Machine machine = parse_machine(text, "fuzz");
     fuzz::require(machine_text(parse_machine(machine_text(machine), "fuzz")) == machine_text(machine),

@@ -6,8 +6,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace nuice;
   const std::string_view spec = fuzz::text_of(data, size);
-  // Files are for the targets `network` and `slurm`; a terabyte is no matter of format.
-  if (spec.starts_with("file") || spec.starts_with("slurm")) return 0;
+  // Files are for the target `network`; a terabyte is no matter of format.
+  if (spec.starts_with("file")) return 0;
   return fuzz::expect_errors_only([&] {
     const auto topology = make_topology(spec);
     const Rank num_ranks = topology->num_ranks();

@@ -99,7 +99,7 @@ class Coalescer : public CoalescerBase {
   }
 
   /// Adds an item for dst. If the buffer is full, push() sends it and makes progress as Endpoint::send()
-  /// does. An error of a handler that runs meanwhile is thrown after the item has been added.
+  /// does. An error of a handler that runs during push() is thrown after the item has been added.
   [[gnu::always_inline]] void push(Rank dst, const A& item) {
     if (static_cast<std::size_t>(dst) >= buffers_.size() ||
         buffers_[static_cast<std::size_t>(dst)].next == buffers_[static_cast<std::size_t>(dst)].end)

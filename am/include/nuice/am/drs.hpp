@@ -11,12 +11,12 @@
 //   for (...) { exchange.start(); /* work */ exchange.wait(); }
 //   exchange.free();
 //
-// Errors: "Collective" calls fail on all ranks with the same Error, or on no rank. Exceptions of handlers
-// (the program's handlers, and the handlers of bad messages) are thrown by the test() or wait() that made the
-// progress, after this call has done its work, whichever exchange the exceptions concern. If exceptions arise
-// in a collective call or a destructor, the next call that makes progress throws them. Of several exceptions
-// only the first is thrown. Exceptions of handlers do not disturb exchanges. Only an error of the transport
-// or of MPI ends an exchange.
+// Errors: "Collective" calls fail on all ranks with the same Error, or on no rank. If a handler throws, or a
+// bad message arrives, the test() or wait() that made the progress first does its own work and then throws
+// the exception, even if the exception concerns another exchange. If an exception arises in a collective call
+// or a destructor, the next call that makes progress throws it. Of several exceptions only the first is
+// thrown. Exceptions of handlers do not disturb exchanges. Only an error of the transport or of MPI ends an
+// exchange.
 #pragma once
 
 #include <cstdint>

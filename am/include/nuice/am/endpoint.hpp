@@ -22,9 +22,10 @@
 // buffer is flushed. Puts have an order of their own.
 //
 // Errors of an arriving message (unknown handler, wrong size, a late or oversized put) are thrown on the
-// receiver, by the call that made the progress. The message is dropped and the endpoint stays usable. The
-// same call throws the exceptions of handlers, but exceptions of handlers of calls go to the caller. A send,
-// put or collective call that throws such an error has first done its own work.
+// receiver, by the call that made the progress. The message is dropped and the endpoint stays usable. This
+// call also throws the exceptions of handlers. If the handler of a call() throws, the exception goes to the
+// rank that made the call(). A send, put or collective call that throws such an error has first done its own
+// work.
 //
 // Failures: if a rank dies or never answers (EndpointOptions::watchdog_s), all other ranks stop waiting and
 // throw a TransportError that names this rank. The endpoint is then unusable: every later call that makes
@@ -156,9 +157,9 @@ class Endpoint {
 
   // --- Block transfer (AM-PUT); port.hpp ---
 
-  /// Opens a port on `memory`, which must stay valid. The port is complete when ranks have put expected_bytes
-  /// bytes into it, in any pieces. on_complete runs once per generation, as a handler. open_port() is not
-  /// collective: send ref() to the ranks that will put data.
+  /// Opens a port on `memory`, which must stay valid until the port is destroyed. The port is complete when
+  /// ranks have put expected_bytes bytes into it, in any pieces. on_complete runs once per generation, as a
+  /// handler. open_port() is not collective: send ref() to the ranks that will put data.
   Port open_port(std::span<std::byte> memory, Bytes expected_bytes,
                  std::function<void(Context&)> on_complete = {});
 

@@ -29,8 +29,8 @@ class LevelSync {
   LevelSync(Endpoint& endpoint, std::vector<Rank> neighbours);
 
   /// Flushes all coalescers, sends a marker to the neighbours, and makes progress until all their markers
-  /// have arrived. Neighbours must call finish_level() equally often. It does not cover puts and messages
-  /// that handlers send. An error of a handler is thrown when the level is finished, so do not call
+  /// have arrived. Neighbours must call finish_level() equally often. A level covers neither puts nor
+  /// messages that handlers send. An error of a handler is thrown when the level is finished, so do not call
   /// finish_level() again for this level. Throws Error with code `state` before seal().
   void finish_level();
 

@@ -48,8 +48,9 @@ struct ChaosOptions {
   double starve = 0.2;  ///< The probability that try_send() refuses a message.
 };
 
-/// Returns a transport that delays messages and refuses sends without need. Messages of different pairs of
-/// ranks overtake each other; messages of one pair never do. The behaviour is deterministic for a seed.
+/// Returns a transport that sometimes delays messages and refuses sends, although there is room. Messages of
+/// different pairs of ranks overtake each other; messages of one pair never do. The behaviour is
+/// deterministic for a seed.
 std::unique_ptr<Transport> with_chaos(std::unique_ptr<Transport> transport, const ChaosOptions& options = {});
 
 }  // namespace nuice::am

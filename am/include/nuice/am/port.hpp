@@ -36,9 +36,9 @@ struct PortRef {
 
 /// The owner's handle of a port. It must not outlive its endpoint. The destructor closes the port, so every
 /// later put is an error. The destructor makes progress until accepted data has arrived, so that the memory
-/// may be freed afterwards. If a handler throws an exception meanwhile, the next call that makes progress
-/// throws it. Inside a handler the destructor cannot wait: if bulk data is in flight, the port's memory must
-/// stay valid until the next quiesce().
+/// may be freed afterwards. If a handler throws an exception during this time, the next call that makes
+/// progress throws it. Inside a handler the destructor cannot wait: if bulk data is in flight, the port's
+/// memory must stay valid until the next quiesce().
 class Port {
  public:
   Port(Port&& other) noexcept : core_(std::exchange(other.core_, nullptr)), id_(other.id_) {}

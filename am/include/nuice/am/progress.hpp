@@ -28,10 +28,9 @@ namespace nuice::am {
 /// * puts (the sender of bulk data stays in put() until this rank polls), results of calls and level marks,
 ///   and later messages of the same rank;
 /// * messages of a handler that find no room at their receiver, or go to another host. These are kept in
-/// memory that is reserved for four messages of the largest size. While this memory has no room for another
-/// message of this size, no more messages are received. The endpoint may allocate only if a handler sends
-/// more than one
-///   largest message, counting all items of a batch.
+///   memory that is reserved for four messages of the largest size. While this memory has no room for another
+///   message of this size, no more messages are received. The endpoint allocates memory only if a handler
+///   sends more bytes than one largest message has, counting all items of a batch.
 ///
 /// The signal's action is set at the first use and stays. SIGURG is ignored by default, so a late signal does
 /// no harm.
@@ -49,8 +48,8 @@ class Interruptible {
 };
 
 /// While a Mask exists, no handler runs in an interrupt or in the progress thread. Messages that arrive
-/// meanwhile are handled when the last mask is destroyed. Masks may be nested. A mask costs a few nanoseconds
-/// if an Interruptible or a ProgressThread is active, otherwise nothing.
+/// during this time are handled when the last mask is destroyed. Masks may be nested. A mask costs a few
+/// nanoseconds if an Interruptible or a ProgressThread is active, otherwise nothing.
 class Mask {
  public:
   explicit Mask(Endpoint& endpoint);

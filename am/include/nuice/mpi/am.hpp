@@ -33,12 +33,12 @@ struct Options {
   /// the size is enough for 4 messages of the largest size. A host needs this memory times the square of its
   /// number of ranks.
   std::size_t ring_bytes = 0;
-  /// For the transport shm: whether sender and receiver copy alternate chunks of a bulk put directly. The
-  /// system must allow this for all ranks of the host (Linux, same user, no policy against it). If the system
-  /// requires a permission (Yama's ptrace_scope 1, as on some Debian and Ubuntu systems), the launcher of the
-  /// ranks and all its processes may read and write this process's memory, from the call of connect() until
-  /// the last such transport is destroyed. If false, blocks use the other transport, as they do if the system
-  /// forbids direct copies.
+  /// For the transport shm: whether sender and receiver each copy every second chunk of bulk data (put())
+  /// directly from memory to memory. The system must allow this for all ranks of the host (Linux, same user,
+  /// no policy against it). If the system requires a permission (Yama's ptrace_scope 1, as on some Debian and
+  /// Ubuntu systems), the launcher of the ranks and all its processes may read and write this process's
+  /// memory, from the call of connect() until the last such transport is destroyed. If false, blocks use the
+  /// other transport, as they do if the system forbids direct copies.
   bool copy_blocks = true;
   /// The number of seconds for which connect() waits for other ranks; 0: no limit. This limit may differ
   /// between ranks. EndpointOptions has the limit for messages.

@@ -3,14 +3,14 @@
 //
 // Receiving: a ring of persistent receives from any source. They match in the order in which they were
 // started, so only the first is tested. An empty poll takes 18 ns; MPI_Testany over 64 receives takes 80 to
-// 526 ns. It receives 25-45 % more messages per second than MPI_Iprobe.
-// Sending: MPI_Isend from a slot. MPI_Send would wait for the receiver if MPI has no room (Open MPI 5 in
-// shared memory: for the 64th message of 16 bytes to a computing rank), and no handlers would run meanwhile.
-// For small messages both take equally long, in a flood and in a round trip. A flood of 1 KiB takes 0.9 us
-// per message with MPI_Send, 0.3 us with MPI_Isend.
-// Credits: a rank may have `credits` messages in flight to another rank. The receiver returns credits in the
-// header of its next message to the sender, or, when half of them are due, in a separate message.
-// Bulk data: MPI_Isend and MPI_Irecv between the user's buffers, with a tag for each transfer.
+// 526 ns. The ring receives 25 to 45 % more messages per second than MPI_Iprobe. Sending: MPI_Isend from a
+// slot. MPI_Send would wait for the receiver if MPI has no room (Open MPI 5 in shared memory: for the 64th
+// message of 16 bytes to a computing rank), and no handlers would run during this wait. For small messages
+// both take equally long, in a flood and in a round trip. A flood of 1 KiB takes 0.9 us per message with
+// MPI_Send, 0.3 us with MPI_Isend. Credits: a rank may have `credits` messages in flight to another rank. The
+// receiver returns credits in the header of its next message to the sender, or, when half of them are due, in
+// a separate message. Bulk data: MPI_Isend and MPI_Irecv between the user's buffers, with a tag for each
+// transfer.
 #pragma once
 
 #include <mpi.h>

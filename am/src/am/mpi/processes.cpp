@@ -22,7 +22,8 @@ namespace {
 
 constexpr std::size_t looks_per_call = 8;
 
-/// Returns how many files the neighbours' processes may take of those that this process may open.
+/// Returns the maximum number of files for watching the neighbours' processes, a quarter of the files that
+/// this process may open.
 std::size_t most_files() {
   rlimit limit = {};
   return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? static_cast<std::size_t>(limit.rlim_cur) / 4 : 0;

@@ -16,8 +16,8 @@
 namespace nuice::am {
 namespace {
 
-/// Large enough to make a system call cheap in comparison, and small enough for both processes to finish at
-/// about the same time.
+/// The size of a chunk. A chunk is large enough to make a system call cheap in comparison, and small enough
+/// for both processes to finish at about the same time.
 constexpr std::uint64_t chunk_bytes = 65536;
 
 struct Chunk {

@@ -20,7 +20,7 @@ void disarm(Doorbell& bell);
 
 /// Sleeps until a push or a call of wake(), but at most `seconds`. Must not be used while the bell is armed
 /// for a signal. is_ready() is called when all ranks can see that this rank sleeps. A push in the nanoseconds
-/// before that may not wake it (see ring.hpp), so sleeps should be short.
+/// before this call may not wake this rank (see ring.hpp), so sleeps should be short.
 template <typename Ready>
 void sleep_on(Doorbell& bell, double seconds, Ready&& is_ready) {
   bell.armed.exchange(Doorbell::asleep, std::memory_order_seq_cst);

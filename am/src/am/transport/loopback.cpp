@@ -28,7 +28,7 @@ constexpr std::uint64_t idle_rounds_max = 20000;
 /// If ranks run one at a time, a rank passes the baton after this number of sends on average.
 constexpr std::uint64_t sends_per_switch = 8;
 
-/// Thrown in the other ranks when one has failed.
+/// The exception that ends the other ranks when a rank has failed.
 class Stopped : public TransportError {
  public:
   Stopped() : TransportError(ErrorCode::state, "another rank of the loop-back run has failed") {}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A receiver that polls for the next message as soon as it has handled one competes with the sender for the
-// cache line that announces messages. In a flood a short pause makes it faster: 100 instead of 150 ns per
-// message of 8 bytes if the cores are far apart (Open MPI 5 in shared memory), and 100 instead of 105 ns with
-// 1 KiB over UCX. It pauses only at the end of a burst, so an idle rank still reacts at once, and only if the
-// rank has not answered meanwhile.
+// cache line that announces messages. In a flood a short pause makes the receiver faster: 100 instead of 150
+// ns per message of 8 bytes if the cores are far apart (Open MPI 5 in shared memory), and 100 instead of 105
+// ns with 1 KiB over UCX. The receiver pauses only at the end of a burst to which it has not answered. So an
+// idle rank still reacts at once.
 #pragma once
 
 #include <utility>
@@ -18,8 +18,8 @@ class Lull {
   explicit Lull(int pauses) : pauses_(pauses) {}
 
   void sent() { in_a_row_ = 0; }
-  /// makes_a_burst: whether such messages come in large numbers, and the transport has room for the
-  /// messages of one pause.
+  /// Records that a message has arrived. makes_a_burst: whether messages of this kind come in large numbers,
+  /// and the transport has room for all that arrive during a pause.
   void arrived(bool makes_a_burst) { in_a_row_ = makes_a_burst ? in_a_row_ + 1 : 0; }
   /// Called at the end of a poll. Pauses after a flood.
   void polled(int handled) {

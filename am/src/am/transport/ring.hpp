@@ -25,7 +25,7 @@
 
 namespace nuice::am {
 
-/// There is one per receiver, in shared memory. All zero at the beginning.
+/// The doorbell of a receiver, in shared memory. All zero at the beginning.
 struct Doorbell {
   static constexpr int asleep = -1;
   alignas(
@@ -34,7 +34,7 @@ struct Doorbell {
   std::atomic<int> thread;
 };
 
-/// It lies in shared memory before the ring's data. All zero at the beginning.
+/// The counters of a ring, in shared memory before the ring's data. All zero at the beginning.
 struct RingControl {
   alignas(cache_line_bytes) std::atomic<std::uint64_t> consumed;  ///< All bytes read so far.
 };

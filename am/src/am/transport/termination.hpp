@@ -45,8 +45,8 @@ namespace nuice::am {
 
 class TerminationDetector {
  public:
-  /// What a rank publishes, in memory that its host shares. All zero at the beginning. It is followed by a
-  /// word per host: the number of messages sent to that host's ranks.
+  /// The numbers that a rank publishes, in memory that its host shares. All zero at the beginning. A word per
+  /// host follows: the number of messages sent to that host's ranks.
   struct Counts {
     alignas(cache_line_bytes) std::atomic<std::uint64_t> ready;  ///< The newest `go` that it has followed.
     std::atomic<std::uint64_t> answer;     ///< Twice the newest question, plus 1 if nothing is left.
@@ -91,8 +91,8 @@ class TerminationDetector {
     ++sent_to_host_[host];
     ++sent_afar_;
   }
-  /// It exists during a poll for messages of other hosts. It counts the handled messages, even if handlers
-  /// throw.
+  /// An object that exists during a poll for messages of other hosts. It counts the handled messages, even if
+  /// handlers throw.
   class FromAfar {
    public:
     FromAfar(TerminationDetector* detector, const std::uint64_t& handled)

@@ -90,7 +90,7 @@ class Slots {
   /// Returns a free slot; null while the oldest slot is in use.
   Slot* free() {
     if (slots_[next_].request != nullptr) {
-      // UCX still has the last slot and all slots since the first. So the next one is the oldest.
+      // Slots are used in turn and UCX has not finished the last one, so the slot after it is the oldest.
       const std::size_t oldest = (next_ + 1) % slots_.size();
       if (!done(slots_[oldest].request)) return nullptr;
       slots_[oldest].request = nullptr;

@@ -82,8 +82,8 @@ void RmaRun::begin() {
   is_sent_.assign(sends_.size(), 0);
   sending_ = -1;
   receives_.start_unordered(0, receives_.size());
-  // The word is 2 (g - 1), or one more if the last sender has not released the lock yet. It does not change
-  // after that, because ranks that ask now ask for round g.
+  // The word is 2 (g - 1), or one more if the last sender has not released the lock yet. After this release
+  // the word does not change, because ranks that ask now ask for round g.
   const auto opened = static_cast<std::int64_t>(2 * round_);
   std::int64_t expected = opened - 2;
   while (true) {

@@ -17,8 +17,8 @@ namespace nuice::drs::mpi {
 
 using nuice::mpi::must;
 
-/// It is kept with the world, because MPI writes into it even if the wait for it ends with an error of the
-/// transport.
+/// The numbers of a sum over all ranks. They are kept with the world, because MPI writes into them even if
+/// the wait for the sum ends with an error of the transport.
 struct VectorSum {
   std::vector<int> mask;
   int count = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "scale/patterns.hpp"
+#include "support/scale/patterns.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "scale/changes.hpp"
+#include "support/scale/changes.hpp"
 
 #include <algorithm>
 #include <numeric>
