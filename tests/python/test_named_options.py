@@ -85,13 +85,12 @@ def wrong(program: str, words: list[str], options: list[str]) -> list[str]:
     if not options and (command == [program] or program == "run.py"):
         return []  # cases of run.py: test_bench_scripts.py
     text = help_of(*command)
-    if not text and command[-1] in words and len(command) == 3:
-        text = help_of(*command[:2])  # a file follows: nuice record FILE
     if not text:
         return [" ".join(command)]
     return [option for option in options if not re.search(rf"(?<![\w-]){option}(?![\w-])", text)]
 
 
+@pytest.mark.long
 def test_what_the_documents_name_exists(tracked: set[Path]) -> None:
     pages = [page for page in tracked if page.suffix == ".md" and page.name not in ("CHANGELOG.md", *API)]
     dead, found = [], 0
@@ -113,7 +112,8 @@ def test_what_the_documents_name_exists(tracked: set[Path]) -> None:
     [
         ("nuice plan a.mtx --scheduler coloring -o a.plan", []),
         ("nuice plam a.mtx", ["nuice plam"]),
-        ("mpiexec -n 8 nuice-bench --matrix a.mtx --shedulers lp; nuice convergence b.json --plott c", 2),
+        ("nuice generate airfoyl", ["nuice generate airfoyl"]),
+        ("mpiexec -n 8 nuice-bench --matrix a.mtx --shedulers lp; nuice report b.json --plott c", 2),
         ("nuice run --report d -- mpiexec -n 2 ./program --its-own-option", []),
         ("bench/run.py advise --matrices 12 --no-such", ["--no-such"]),
         ("nuice generate random --ranks 8 --degreee 3", ["--degreee"]),
