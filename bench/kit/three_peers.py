@@ -135,6 +135,7 @@ NETWORK_TITLES = {
     "12x200/48k": "12 hosts, 200 Mbit/s, 48 KiB",
     "4x400/128k": "4 hosts, 400 Mbit/s, 128 KiB",
     "4x4000/4096k": "4 hosts, 4 Gbit/s, 4 MiB",
+    "8x1000/256k": "8 hosts, 1 Gbit/s, 256 KiB",
 }
 PEER_KEYS = ("installed", "once", "each")
 HEADINGS = ("network, queue of a port; pattern", "MPI_Alltoallv as installed", "MPI as installed")

@@ -11,12 +11,12 @@ namespace {
 // bytes in flight keep the port busy for longer, more bytes only fill the queue.
 constexpr double host_delay_s = 1e-3;
 constexpr double bdps = 2;  // BBR: one in flight, one for acknowledgements that come late or together
-// The window may grow while the present round trips are below the first of these shares of the time
-// above, and shrinks while they exceed the second. The shares differ by grows_to: a step that only fills
-// a queue makes round trips longer by this factor, and no second step follows. Most slack allows for two
-// time slices of a processor (3 to 4 ms).
-constexpr double short_below = 0.8;
-constexpr double long_from = 1.2;
+// The window may grow while the present round trips are below the first of these shares of the time above:
+// then more than half of this time is not spent in queues. It shrinks while they exceed the second share. The
+// shares differ by grows_to: a step that only fills a queue makes round trips longer by this factor, and no
+// second step follows. Most slack allows for two time slices of a processor (3 to 4 ms).
+constexpr double short_below = 0.5;
+constexpr double long_from = 0.75;
 constexpr double most_slack = 8;
 // The queue that any switch port has. This much in flight is not too much unless packets are lost.
 constexpr double smallest_queue_bytes = 16 << 10;

@@ -21,9 +21,8 @@
 //   4. If the window is smaller than rule 2 allows and nothing was lost for a while, a window 1.5 times as
 //      large is tried, and kept if nothing is lost. Otherwise the old window returns, and the next try comes
 //      after eight times as long.
-//   5. The window of rule 2 is up to eight times as large while packets come back sooner than in the time
-//      that it allows: then bytes wait for processors, not in queues, and a larger window brings more of
-//      them.
+//   5. The window of rule 2 is up to eight times as large while round trips take less than half of that time:
+//      then bytes wait for processors, not in queues, and a larger window brings more of them.
 //   6. Each sender has at least two packets: Linux acknowledges every second packet at once, but a single
 //      packet only when the process reads it or after up to 40 ms. Only if two packets per sender are too
 //      much does each have between one and two.

@@ -217,11 +217,11 @@ TEST(FlowWindow, GrowsWhileRoundTripsAreShortAndShrinksWhileTheyAreLong) {
   Window window;
   for (int i = 0; i < 1000; ++i) window.add(with_round_trips(1));
   EXPECT_EQ(window.bytes(), enough);
-  for (int i = 0; i < 1000; ++i) window.add(with_round_trips(0.5));
+  for (int i = 0; i < 1000; ++i) window.add(with_round_trips(0.4));
   EXPECT_EQ(window.bytes(), 8 * enough);
-  for (int i = 0; i < 1000; ++i) window.add(with_round_trips(1));
+  for (int i = 0; i < 1000; ++i) window.add(with_round_trips(0.6));
   EXPECT_EQ(window.bytes(), 8 * enough);
-  for (int i = 0; i < 1000; ++i) window.add(with_round_trips(1.5));
+  for (int i = 0; i < 1000; ++i) window.add(with_round_trips(0.8));
   EXPECT_EQ(window.bytes(), enough);
 }
 
@@ -233,16 +233,16 @@ TEST(FlowWindow, AQueueThatFillsEndsTheGrowthAfterOneStep) {
   for (int i = 0; i < 10000; ++i) {
     const double filled = static_cast<double>(window.bytes()) / enough;
     largest = std::max(largest, filled);
-    window.add(with_round_trips(0.7 * filled));
+    window.add(with_round_trips(0.4 * filled));
   }
   EXPECT_NEAR(largest, 1.5, 0.01);
 }
 
 TEST(FlowWindow, LossesEndTheGrowthOfShortRoundTrips) {
   Window window;
-  for (int i = 0; i < 2000; ++i) window.add(with_round_trips(0.5));
+  for (int i = 0; i < 2000; ++i) window.add(with_round_trips(0.4));
   const std::int64_t before = window.bytes();
-  Report lossy = with_round_trips(0.5);
+  Report lossy = with_round_trips(0.4);
   lossy.lost_segments = 60;
   for (int i = 0; i < 100; ++i) window.add(lossy);
   EXPECT_LT(window.bytes(), before / 8);
