@@ -173,10 +173,10 @@ NUICE_API int nuice_plan_sources(const nuice_plan* plan, int ranks[], int64_t by
  * predicted_s. Errors: NUICE_ERR_INVALID_ARGUMENT for an unknown name; the error text lists the names. */
 NUICE_API int nuice_plan_figure(const nuice_plan* plan, const char* name, double* value);
 /** Not collective. Gets a string of the plan; it is equal on all ranks. `name` is one of scheduler, executor,
- * overridden (the options that NUICE_OPTIONS has overridden), warning (always empty, kept for older programs),
- * advice (a readable table) and advice_json (docs/explanation/advise.md). Both forms of the advice are empty
- * unless the option scheduler is auto. Errors: NUICE_ERR_INVALID_ARGUMENT for an unknown name; the error text
- * lists the names. */
+ * overridden (the options that NUICE_OPTIONS has overridden), warning (always empty, kept for older
+ * programs), advice (a readable table) and advice_json (docs/explanation/advise.md). Both forms of the
+ * advice are empty unless the option scheduler is auto. Errors: NUICE_ERR_INVALID_ARGUMENT for an unknown
+ * name; the error text lists the names. */
 NUICE_API int nuice_plan_text(const nuice_plan* plan, const char* name, const char** text);
 /** Collective. Frees the plan and sets *plan to NULL; does nothing for NULL. Bound exchanges stay usable. */
 NUICE_API int nuice_plan_free(nuice_plan** plan);

@@ -11,10 +11,10 @@ namespace {
 // bytes in flight keep the port busy for longer, more bytes only fill the queue.
 constexpr double host_delay_s = 1e-3;
 constexpr double bdps = 2;  // BBR: one in flight, one for acknowledgements that come late or together
-// The window may grow while the present round trips are below the first of these shares of the time above: then
-// more than half of this time is not spent in queues. It shrinks while they exceed the second share. The shares differ by grows_to: a step that only fills a queue makes
-// round trips longer by this factor, and no second step follows. Most slack allows for two time slices of a
-// processor (3 to 4 ms).
+// The window may grow while the present round trips are below the first of these shares of the time above:
+// then more than half of this time is not spent in queues. It shrinks while they exceed the second share. The
+// shares differ by grows_to: a step that only fills a queue makes round trips longer by this factor, and no
+// second step follows. Most slack allows for two time slices of a processor (3 to 4 ms).
 constexpr double short_below = 0.5;
 constexpr double long_from = 0.75;
 constexpr double most_slack = 8;
@@ -166,8 +166,8 @@ bool Window::judge() {
   return true;
 }
 
-/// Applies rule 5. The kernel's round trips include the time in queues, but not the time until a process reads.
-/// If they are short although the window is full, bytes wait for the processes.
+/// Applies rule 5. The kernel's round trips include the time in queues, but not the time until a process
+/// reads. If they are short although the window is full, bytes wait for the processes.
 void Window::follow_round_trips() {
   if (state_ != State::steady || is_crowd() || sum_.num_round_trips == 0) return;
   const double present = sum_.sum_round_trips_s / sum_.num_round_trips / longest_round_trip_s();

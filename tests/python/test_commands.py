@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The commands of the pages run as printed.
 
-A page's commands are the lines of its ```sh blocks, and indented lines that begin with a program. They run
-in order in a folder with what the pages presuppose: a built source folder, a program, some matrices. NOT_RUN
-says why a command is not run here; every other command's page is in PAGES or ON_A_NETWORK. A command whose
-comment begins with "fails" must fail.
+A page's commands are the lines of its ```sh blocks, those behind "$ " in blocks of a session, whose other
+lines must be printed, indented lines that begin with a program, and what begins so between backquotes and is
+more than a name. They run in order in a folder with what the pages presuppose: a built source folder, a
+program, some matrices. NOT_RUN says why a command is not run here; every other command's page is in PAGES or
+ON_A_NETWORK. A command whose comment begins with "fails" must fail. What else the pages name:
+test_named_options.py.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ PREFIX = Path(sys.executable).parents[1]
 PAGES = [
     "docs/explanation/advise.md",
     "docs/explanation/algorithms/README.md",
+    "docs/explanation/algorithms/broadcast.md",
     "docs/explanation/algorithms/link-free.md",
     "docs/how-to/compare.md",
     "docs/how-to/exchange.md",
@@ -38,11 +41,13 @@ PAGES = [
     "docs/how-to/replace-alltoallv.md",
     "docs/how-to/trace.md",
     "docs/reference/applications.md",
+    "docs/reference/cli.md",
     "docs/reference/machines.md",
     "docs/tutorial/planned-halo.md",
     "docs/will-it-help.md",
     "papers/docs/irregular.md",
     "papers/docs/lee.md",
+    "papers/docs/reproduce.md",
 ]
 ON_A_NETWORK = [
     "docs/how-to/many-ranks-on-a-host.md",
@@ -63,10 +68,17 @@ NOT_RUN = {
     "make fuzz": "ctest runs its targets",
     "mpiexec -n 4 ./program -dll_append": "needs PETSc: tests/petsc",
     "srun": "needs Slurm: tests/slurm/prove.sh",
+    "CONTRIBUTING.md": "builds and tests NUICE itself",
+    "RELEASING.md": "the same, for a release",
+    "mpiexec -n P ": "the words in capitals are the reader's",
+    "mpiexec -n 2 nuice-lee --size N": "the same",
+    "mpiexec -n 2 nuice-am-bench": "takes minutes: bench_cli_test.py",
+    "mpiexec -n 2 first_exchanges": "is not installed, as are no programs of bench/call_programs",
+    "build/release/tests": "needs the tests of C++",
+    "ctest ": "the same",
+    "pip install": "compiles the Python package: test_package.py",
+    "docs/how-to/languages.md": "tests/consumer builds programs so; Rust: test_other_languages.py",
     "docs/how-to/slurm.md": "needs Slurm: tests/slurm/prove.sh runs the job as printed",
-    "bindgen": "test_other_languages.py, where bindgen and rustc are",
-    "mpicc -c examples/rust": "the same",
-    "OUT_DIR=$PWD rustc": "the same",
     "ibnetdiscover": "needs a fabric: test_ib.py",
     "dump_fts": "the same",
     'NUICE_OPTIONS="scheduler=link_list executor=depend topology=ib:fabric"': "the same, with 64 ranks",
@@ -84,17 +96,30 @@ NOT_RUN = {
 }
 PROGRAM = r"nuice(?:-(?!network|schedule)[\w-]+)?|mpiexec|mpicc|mpicxx|cmake|make|python|srun|export"
 STARTS = rf"(?:[A-Z_]+=\S+ )*(?:{PROGRAM}) "
+INLINE = r"(?:mpiexec -n|mpicc|mpicxx|mpifort|cmake|ctest|pip|python \w+/|build/[^\s`]+|\.venv/[^\s`]+) "
+BLOCK = re.compile(r"^ *```sh\n(.*?)^ *```", re.S | re.M)
+SESSION = re.compile(r"^```\n(\$ .*?)^```", re.S | re.M)
 
 
 def commands(page: str) -> list[str]:
     text = (ROOT / page).read_text(encoding="utf-8")
-    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    indented = re.findall(
-        rf"^    ({STARTS}.*)$", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE), re.M
-    )
-    lines = "".join(blocks).splitlines() + indented
+    lines = [line.strip() for line in "".join(BLOCK.findall(text)).splitlines()]
+    lines += re.findall(r"^\$ (.*)$", "".join(SESSION.findall(text)), re.M)
+    others = re.sub(r"^ *```.*?^ *```", "", text, flags=re.S | re.M)
+    lines += re.findall(rf"^    ({STARTS}.*)$", others, re.M) + re.findall(rf"`({INLINE}[^`\n]+)`", others)
     order = sorted(lines, key=text.index)
-    return [line for line in order if line.strip() and not line.startswith("#")]
+    return [line for line in order if line and not line.startswith("#")]
+
+
+def printed(page: str) -> list[str]:
+    """Lines that the commands of sessions print, without times and the lines that a page leaves out."""
+    sessions = "".join(SESSION.findall((ROOT / page).read_text(encoding="utf-8")))
+    lines = [line for line in sessions.splitlines() if not line.startswith(("$ ", "..."))]
+    return [without_times(line) for line in lines]
+
+
+def without_times(text: str) -> str:
+    return re.sub(r"[ \u2500]+", " ", re.sub(r"[\d.]+ [num]s\b", "TIME", text)).strip()
 
 
 def why_not_run(page: str, command: str) -> str | None:
@@ -102,9 +127,10 @@ def why_not_run(page: str, command: str) -> str | None:
 
 
 def test_every_command_of_the_pages_is_run_or_has_a_reason() -> None:
-    files = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "papers").rglob("*.md"), *(ROOT / "am").rglob("*.md")]
+    folders = ("docs", "papers", "am", "packaging", "examples")
+    files = [*ROOT.glob("*.md"), *(file for folder in folders for file in (ROOT / folder).rglob("*.md"))]
     used = set()
-    for page in [str(file.relative_to(ROOT)) for file in files] + ["README.md"]:
+    for page in [str(file.relative_to(ROOT)) for file in [*files, ROOT / "bench/README.md"]]:
         for command in commands(page):
             reason = why_not_run(page, command)
             used.add(reason)
@@ -174,6 +200,8 @@ def run_as_printed(page: str, folder: Path, name: str) -> None:
         timeout=1200,
     )
     assert done.returncode == 0, done.stdout[-1000:] + done.stderr[-3000:]
+    shown = [without_times(line) for line in done.stdout.splitlines()]
+    assert [line for line in printed(page) if line not in shown] == [], done.stdout
 
 
 @pytest.mark.long

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What distributed planning takes, with all ranks in one process: distributed_counts RANKS DEGREE PATTERN SIZES.
-// Prints a row of docs/explanation/at-scale.md. 2^20 ranks with 64 messages each take minutes and 12 GB.
+// What distributed planning takes, with all ranks in one process: distributed_counts RANKS
+// DEGREE PATTERN SIZES. Prints a row of docs/explanation/at-scale.md. 2^20 ranks with 64
+// messages each take minutes and 12 GB.
 #include <cstdio>
 #include <cstdlib>
 

@@ -153,7 +153,8 @@ TEST(AtScale, TablesAreSlicesOfTheSchedule) {
         slice(matrix, schedule, rank));
 }
 
-// Chains of messages of much the same size that make way for each other: 16.6 letters a message and 67 phases.
+// Chains of messages of much the same size that make way for each other:
+// 16.6 letters a message and 67 phases.
 TEST(AtScale, UniformSizesNeedFewLetters) {
   const Planned planned = plan(make_rows("random", "uniform", 512, 64, 0), 0);
   EXPECT_LE(std::ranges::count(used_colours(planned), 1), 66);

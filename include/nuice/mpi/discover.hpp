@@ -24,8 +24,8 @@ namespace nuice::mpi {
 /// rank.
 ///
 ///   gather      Every rank gathers all rows: one allgather and one allgatherv. O(n + m) time and memory.
-///   count       A reduce-scatter counts the incoming messages (one per message), which are then received from
-///               any source. O(n + d).
+///   count       A reduce-scatter counts the incoming messages (one per message), which are then received
+///               from any source. O(n + d).
 ///   consensus   Nonblocking consensus, NBX (Hoefler, Siebert, Lumsdaine 2010): sends are synchronous. When
 ///               all sends of a rank are received, the rank enters MPI_Ibarrier, and receives until this
 ///               barrier has completed. O(d) memory, O(d + log n) time.
