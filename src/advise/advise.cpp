@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides in three rounds:
+// Decides by predictions of three kinds:
 //
 //   rule        predicts all candidates; O(ranks + messages) in total
-//   counting    applies the rule again, now to the schedules of candidates that may win and that forward
-//               messages or may overflow a queue
-//   simulation  predicts candidates that may win, the most promising first, until the budget is used up
+//   counting    applies the rule again, now to the schedule of a candidate that may win
+//   simulation  predicts a candidate that may win
 //
-// Simulation begins only if the budget allows simulating the first candidate and another one. Once it has
-// begun, a candidate that was not simulated wins only if it is better even at the upper end of the rule's
-// uncertainty. A candidate is skipped if its planning would cost more than it can save, even if its exchange
-// took only as long as the bound. Work is counted in advance (work.hpp).
+// The most promising candidates are looked at first, by counting before simulation, until the budget is used
+// up. Counting steps of forwarded messages, and walking through phases where messages share ports only, is
+// nearly as exact as simulation and takes less than a tenth of its time. Simulation begins only if something
+// is known as well to compare with, or if the budget allows two simulations. The choice is the candidate whose
+// range ends lowest. A candidate is skipped if its planning would cost more than it can save, even if its
+// exchange took only as long as the bound. Work is counted in advance (work.hpp).
 #include "nuice/plan/advise.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
+#include <tuple>
 #include <utility>
 
 #include "advise/candidates.hpp"
@@ -37,6 +40,10 @@ namespace {
 /// by less (bench/run.py advise, seeds 500 to 539).
 constexpr double rule_uncertainty = 0.57;
 constexpr double timeout_uncertainty = 1;
+
+/// The same for predictions from a schedule, where messages share ports only (docs/adr/0014).
+constexpr double walk_uncertainty = 0.18;
+constexpr double steps_uncertainty = 0.25;
 
 /// The maximum number of pieces of a schedule that is kept. Larger schedules are made again.
 constexpr double most_pieces_kept = 4e6;
@@ -110,17 +117,28 @@ class Decision {
       for (Entry& candidate : candidates_) simulate_one(candidate);
       return;
     }
-    set_budget(candidates_[0].exchange_s);
+    set_budget(candidates_[0]);
     if (matrix_.num_messages() == 0) return;
-    walks_ = !affords_two(candidates_[0]);
-    count_steps();
-    set_budget(candidates_[0].exchange_s);
-    look_closer();
+    while (const std::optional<Look> next = next_look()) look(*next);
+    const bool closer = looked_closer();
+    std::ranges::stable_sort(candidates_, std::less{},
+                             [&](const Entry& c) { return closer ? at_worst_s(c) : by_rule_alone_s(c); });
+  }
+
+  /// Returns the cost by which candidates are compared that are known equally well. On lossless machines the
+  /// rule does not know that packets of forwarded messages wait for each other in every phase.
+  double by_rule_alone_s(const Entry& c) const {
+    return machine_.lossless && c.forwards() ? at_worst_s(c) : c.total_s;
+  }
+
+  /// Whether some candidate's prediction is closer than the rule's closed form.
+  bool looked_closer() const {
+    return std::ranges::any_of(candidates_, [](const Entry& c) { return c.doubt < rule_uncertainty; });
   }
 
   void predict_by_rule(Entry& candidate) {
     candidate.planning_s = planning_on_s(candidate.planner, traits_, machine_);
-    set_rule(candidate, rule_of(candidate));
+    set_rule(candidate, rule_of(candidate), rule_uncertainty);
   }
 
   Estimate rule_of(const Entry& candidate) const {
@@ -135,65 +153,90 @@ class Decision {
                          busiest_link_s_);
   }
 
-  void set_rule(Entry& candidate, const Estimate& estimate) const {
+  void set_rule(Entry& candidate, const Estimate& estimate, double uncertainty) const {
     candidate.phases = static_cast<PhaseId>(std::min(estimate.phases, 4e9));
     candidate.phase_bytes = static_cast<Bytes>(estimate.phase_bytes);
-    set_exchange(candidate, Prediction::rule, estimate.exchange_s,
-                 estimate.possible_s > 0 ? timeout_uncertainty : rule_uncertainty);
     candidate.possible_s = estimate.possible_s;
+    candidate.doubt = uncertainty;
+    set_exchange(candidate, Prediction::rule, estimate.exchange_s,
+                 estimate.possible_s > 0 ? timeout_uncertainty : uncertainty);
   }
 
-  /// Predicts some candidates again, from their schedules, as long as one of them may win and the budget
-  /// allows it. The rule's closed forms do not know how much the forwarding ranks carry, nor how many ranks
-  /// send to a rank at once. After this, fewer candidates have to be simulated.
-  void count_steps() {
-    while (Entry* const candidate = next_to_count()) {
-      const Scheduler& planner = *candidate->planner;
-      const double work_s = counting_work_s(*candidate);
-      counting_s_ += work_s;
-      spend(work_s);
-      const Schedule& schedule = *schedule_of(planner);
-      set_rule(*candidate, candidate->forwards() ? rule_of_steps(schedule, traits_, machine_)
-                                                 : rule_of_phases(schedule, traits_, machine_));
-      candidate->is_counted = true;
-      sort(candidates_);
+  /// A closer prediction of a candidate.
+  struct Look {
+    Entry* candidate;
+    bool counts;  // whether the rule is applied to the schedule, or else the exchange simulated
+  };
+
+  void look(const Look& look) {
+    Entry& candidate = *look.candidate;
+    if (look.counts) {
+      count(candidate);
+    } else if (candidate.planner != nullptr && !candidate.transfers) {
+      make(candidate);  // only now is it known whether there is time to simulate it
+    } else {
+      simulate_one(candidate);
+      advice_.decided_by = Prediction::simulation;
     }
   }
 
-  /// Returns the next candidate whose schedule is to be made and predicted; null if there is none. The most
-  /// promising direct candidate comes first, because a schedule without timeouts may decide; the others
-  /// follow in their order. The budget depends on the best candidate that needs no such prediction. Only a
-  /// small part of the budget is used if candidates can be simulated.
-  Entry* next_to_count() {
-    const auto settled =
-        std::ranges::find_if_not(candidates_, [this](const Entry& c) { return can_count(c); });
-    if (settled == candidates_.end()) return nullptr;
-    set_budget(settled->exchange_s);
-    const double share = affords_two(*settled) ? next_to_nothing : 1;
-    Entry* next = nullptr;
+  /// Returns the next look that the budget allows; empty if there is none. Of the candidates that may win,
+  /// the one whose range begins lowest comes first, and candidates known by the rule in closed form come
+  /// before counted ones. Unlikely candidates are looked at too if this takes little of the budget. The budget
+  /// grows if the best candidate turns out to be slower than predicted. On lossless machines, where orders differ
+  /// little, the second look compares with an exchange without a schedule.
+  std::optional<Look> next_look() {
+    const Entry& safest = *std::ranges::min_element(candidates_, std::less{}, at_worst_s);
+    const double best_s = at_worst_s(safest);
+    set_budget(safest);
+    const bool affords = affords_two(safest);
+    const bool simulates = looked_closer() || affords;
+    std::optional<Look> next;
+    const auto rank = [&](const Entry& c) {
+      const bool compares = machine_.lossless && looked_closer() && c.runner->pace == Pace::at_once &&
+                            (c.planner->guarantees & one_port) == 0;
+      return std::tuple(!may_win(c, best_s), c.is_counted && c.possible_s == 0, !compares, at_best_s(c));
+    };
     for (Entry& candidate : candidates_) {
-      if (!can_count(candidate) || !can_win(candidate, settled->total_s)) continue;
-      const double work_s = counting_work_s(candidate);
-      const bool fits = advice_.deciding_s + work_s <= budget_s_ && counting_s_ + work_s <= share * budget_s_;
-      if (!fits || !may_win(candidate, settled->total_s)) continue;
-      const bool is_before =
-          next == nullptr || (!candidate.forwards() && at_best_s(candidate) < at_best_s(*next));
-      if (is_before) next = &candidate;
+      const bool counts = can_count(candidate);
+      if (candidate.is_simulated || !(counts || simulates) || !can_win(candidate, best_s)) continue;
+      const double work = counts ? counting_work_s(candidate) : work_s(candidate);
+      const bool is_worth_little = !may_win(candidate, best_s) || (counts && machine_.lossless && affords);
+      const double share = is_worth_little ? next_to_nothing : 1;
+      if (advice_.deciding_s + work > share * budget_s_) continue;
+      if (!next || rank(candidate) < rank(*next->candidate)) next = {&candidate, counts};
     }
     return next;
   }
 
-  bool can_count(const Entry& candidate) const {
-    return !candidate.is_counted && (candidate.forwards() || (walks_ && may_overflow_in_phases(candidate)));
+  /// Predicts a candidate from its schedule. The rule's closed forms do not know how much the forwarding ranks
+  /// carry, nor which messages meet at a rank.
+  void count(Entry& candidate) {
+    spend(counting_work_s(candidate));
+    const std::shared_ptr<const Schedule> schedule = schedule_of(*candidate.planner);
+    candidate.transfers = schedule->num_transfers();
+    if (candidate.forwards()) {
+      set_rule(candidate, rule_of_steps(*schedule, traits_, machine_),
+               machine_.lossless ? rule_uncertainty : steps_uncertainty);
+    } else {
+      set_rule(candidate, rule_of_phases(*schedule, traits_, machine_), walk_uncertainty);
+    }
+    candidate.is_counted = true;
   }
 
-  bool may_overflow_in_phases(const Entry& candidate) const {
-    return candidate.possible_s > 0 && candidate.runner->pace == Pace::phases &&
-           (candidate.planner->guarantees & one_port) != 0 && machine_.duplex == Duplex::full;
+  /// A walk does not know that messages share links.
+  bool can_count(const Entry& candidate) const {
+    if (candidate.is_counted || candidate.planner == nullptr) return false;
+    if (candidate.forwards()) return true;
+    return candidate.runner->pace == Pace::phases && (candidate.planner->guarantees & one_port) != 0 &&
+           machine_.duplex == Duplex::full &&
+           (machine_.topology->num_links() == 0 || candidate.possible_s > 0);
   }
 
   double counting_work_s(const Entry& candidate) const {
-    return planning_s(*candidate.planner, traits_) + (candidate.forwards() ? 0 : walk_work_s(traits_));
+    const bool made = schedules_.contains(candidate.planner);
+    return (made ? 0 : planning_s(*candidate.planner, traits_)) +
+           (candidate.forwards() ? 0 : walk_work_s(traits_));
   }
 
   void set_exchange(Candidate& candidate, Prediction by, double seconds, double uncertainty) const {
@@ -210,6 +253,8 @@ class Decision {
   void simulate_one(Entry& candidate) {
     spend(work_s(candidate));
     candidate.is_simulated = true;
+    candidate.doubt = 0;
+    candidate.possible_s = 0;
     if (matrix_.num_messages() == 0) return;
     const auto found = [&](double seconds) { set_exchange(candidate, Prediction::simulation, seconds, 0); };
     if (candidate.planner == nullptr) {
@@ -270,13 +315,13 @@ class Decision {
   /// is in the candidate's favour.
   double at_best_s(const Entry& candidate) const {
     const double surely_s = candidate.exchange_s - candidate.possible_s;
-    const double less = combined(rule_uncertainty, options_.machine_uncertainty);
-    return candidate.total_s - candidate.exchange_s + surely_s * (1 - std::min(1.0, less));
+    return candidate.total_s - candidate.exchange_s + surely_s * (1 - candidate.doubt);
   }
 
   /// Returns the upper end of the candidate's cost. A simulated cost has no uncertainty.
   static double at_worst_s(const Entry& candidate) {
-    return candidate.total_s + (candidate.is_simulated ? 0 : candidate.exchange_s * candidate.uncertainty);
+    const double doubt = candidate.possible_s > 0 ? timeout_uncertainty : candidate.doubt;
+    return candidate.total_s + candidate.exchange_s * doubt;
   }
 
   /// Whether the candidate may have the lowest total within the uncertainty of its prediction.
@@ -284,54 +329,9 @@ class Decision {
 
   void spend(double seconds) { advice_.deciding_s += seconds; }
 
-  /// Simulates candidates as far as the budget allows, in the order of the lower ends of their costs.
-  /// Unlikely candidates are simulated too if this takes little of the budget. The choice is the candidate
-  /// with the lowest upper end. So a candidate that was not simulated must be better by more than its
-  /// uncertainty.
-  void look_closer() {
-    if (!affords_two(candidates_[0])) return;
-    std::ranges::stable_sort(candidates_, std::less{}, [this](const Entry& c) { return at_best_s(c); });
-    compare_with_nothing();
-    while (Entry* const next = next_to_look_at()) {
-      if (next->planner != nullptr && !next->transfers) {
-        make(*next);  // only now is it known whether there is time to simulate it
-      } else {
-        simulate_one(*next);
-        advice_.decided_by = Prediction::simulation;
-      }
-    }
-    std::ranges::stable_sort(candidates_, std::less{}, at_worst_s);
-  }
-
-  /// Puts the candidate that sends everything at once in second place, unless it is first. So every choice is
-  /// compared with an exchange without a schedule.
-  void compare_with_nothing() {
-    const auto nothing = std::ranges::find_if(candidates_, [](const Entry& c) {
-      return c.runner->pace == Pace::at_once && (c.planner->guarantees & one_port) == 0;
-    });
-    if (nothing == candidates_.begin() || nothing == candidates_.end()) return;
-    std::rotate(candidates_.begin() + 1, nothing, nothing + 1);
-  }
-
-  /// Returns the candidate to simulate next, the most promising one that the budget allows; null if there is
-  /// none. The budget grows if the best candidate turns out to be slower than predicted.
-  Entry* next_to_look_at() {
-    const Entry& safest = *std::ranges::min_element(candidates_, std::less{}, at_worst_s);
-    const double best_s = at_worst_s(safest);
-    set_budget(safest.exchange_s);
-    Entry* unlikely = nullptr;
-    for (Entry& candidate : candidates_) {
-      if (candidate.is_simulated || !can_win(candidate, best_s)) continue;
-      const double spent_s = advice_.deciding_s + work_s(candidate);
-      if (may_win(candidate, best_s) && spent_s <= budget_s_) return &candidate;
-      if (unlikely == nullptr && spent_s <= budget_s_ * next_to_nothing) unlikely = &candidate;
-    }
-    return unlikely;
-  }
-
-  /// Sets the budget for a decision about exchanges of this duration.
-  void set_budget(double exchange_s) {
-    const double worth_s = budget_share * static_cast<double>(options_.reuse) * exchange_s;
+  /// Sets the budget for a decision about a plan that takes as long as this candidate.
+  void set_budget(const Entry& candidate) {
+    const double worth_s = budget_share * static_cast<double>(options_.reuse) * candidate.total_s;
     budget_s_ = options_.budget_s.value_or(std::clamp(worth_s, least_deciding_s, most_deciding_s));
   }
 
@@ -372,8 +372,6 @@ class Decision {
   std::map<const Scheduler*, std::shared_ptr<const Schedule>> schedules_;
   double busiest_link_s_ = 0;  // its bytes alone
   double budget_s_ = 0;
-  double counting_s_ = 0;
-  bool walks_ = false;  // through the phases of schedules
 };
 
 void require_options(const AdviceOptions& options) {

@@ -38,11 +38,14 @@ void note_sizes(const CommMatrix& matrix, const Machine& machine, const Sizes& s
   if (traits.messages == 0) return;
   Bytes least = max_bytes;
   Bytes most = 0;
+  double squares = 0;
   for (MessageId id = 0; id < matrix.num_messages(); ++id) {
     if (!sizes.contains(matrix.bytes(id))) continue;
     least = std::min(least, matrix.bytes(id));
     most = std::max(most, matrix.bytes(id));
+    squares += static_cast<double>(matrix.bytes(id)) * static_cast<double>(matrix.bytes(id));
   }
+  traits.typical = squares / std::max(1.0, traits.bytes);
   traits.equal_sizes = least == most;
   traits.largest = static_cast<double>(most);
   traits.wire_largest = static_cast<double>(wire_bytes(machine, most));

@@ -40,6 +40,7 @@ struct Port {
 struct Traits : MatrixTraits {
   std::vector<Port> ports;  ///< By rank. The rank with the most messages need not have the most bytes.
   double bytes = 0;         ///< Of messages.
+  double typical = 0;       ///< Mean size of the message to which a byte belongs.
   double out_degree = 0;    ///< The maximum over ranks.
   double in_degree = 0;
   double largest = 0;  ///< Size of the largest message.

@@ -167,11 +167,16 @@ double noticed_s(const Traits& t, const Machine& m, double wire, double link_s) 
          2 * (message_s(m, t) - handshake_s(m, t.mean_bytes()));
 }
 
-/// Returns the bytes on the wire of the busiest port. With one message per phase, each rank sends half of all
-/// bytes in each step, and all bytes of the busiest port pass it. Otherwise a rank sends or receives all
+/// Returns the bytes on the wire of the busiest port. With one message per phase, an average rank sends half of
+/// its bytes in each step. Which messages meet at a rank is as good as random, so the busiest of n ranks has
+/// sqrt(2 ln n) standard deviations more. Otherwise a rank sends or receives all
 /// bytes in both phases, except one in sqrt(n) messages, whose digit is right already (n ranks).
 double forwarded_bytes(const Traits& t, const Machine& m, double phases, bool one_message) {
-  if (one_message) return std::max(phases * std::max(t.bytes / t.ranks * 0.75, t.wire_largest), t.wire_port);
+  if (one_message) {
+    const double mean = t.bytes / t.ranks / 2;
+    const double busiest = mean + std::sqrt(2 * std::log(std::max(1.0, t.ranks)) * mean * t.typical);
+    return std::max(phases * std::max(busiest, t.wire_largest), t.wire_port);
+  }
   const double radix = std::sqrt(t.ranks);
   const double packet = m.packet_payload > 0 ? static_cast<double>(m.packet_payload + m.packet_header) : 0;
   const double together =
