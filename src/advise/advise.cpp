@@ -8,9 +8,9 @@
 // The most promising candidates are looked at first, by counting before simulation, until the budget is used
 // up. Counting steps of forwarded messages, and walking through phases where messages share ports only, is
 // nearly as exact as simulation and takes less than a tenth of its time. Simulation begins only if something
-// is known as well to compare with, or if the budget allows two simulations. The choice is the candidate whose
-// range ends lowest. A candidate is skipped if its planning would cost more than it can save, even if its
-// exchange took only as long as the bound. Work is counted in advance (work.hpp).
+// is known as well to compare with, or if the budget allows two simulations. The choice is the candidate
+// whose range ends lowest. A candidate is skipped if its planning would cost more than it can save, even if
+// its exchange took only as long as the bound. Work is counted in advance (work.hpp).
 #include "nuice/plan/advise.hpp"
 
 #include <algorithm>
@@ -182,9 +182,9 @@ class Decision {
 
   /// Returns the next look that the budget allows; empty if there is none. Of the candidates that may win,
   /// the one whose range begins lowest comes first, and candidates known by the rule in closed form come
-  /// before counted ones. Unlikely candidates are looked at too if this takes little of the budget. The budget
-  /// grows if the best candidate turns out to be slower than predicted. On lossless machines, where orders differ
-  /// little, the second look compares with an exchange without a schedule.
+  /// before counted ones. Unlikely candidates are looked at too if this takes little of the budget. The
+  /// budget grows if the best candidate turns out to be slower than predicted. On lossless machines, where
+  /// orders differ little, the second look compares with an exchange without a schedule.
   std::optional<Look> next_look() {
     const Entry& safest = *std::ranges::min_element(candidates_, std::less{}, at_worst_s);
     const double best_s = at_worst_s(safest);
@@ -209,8 +209,8 @@ class Decision {
     return next;
   }
 
-  /// Predicts a candidate from its schedule. The rule's closed forms do not know how much the forwarding ranks
-  /// carry, nor which messages meet at a rank.
+  /// Predicts a candidate from its schedule. The rule's closed forms do not know how much the forwarding
+  /// ranks carry, nor which messages meet at a rank.
   void count(Entry& candidate) {
     spend(counting_work_s(candidate));
     const std::shared_ptr<const Schedule> schedule = schedule_of(*candidate.planner);

@@ -97,7 +97,7 @@ void Governor::wake(Connection& connection) {
   woken_[descriptor / bits_of_word].fetch_or(std::uint64_t{1} << (descriptor % bits_of_word));
 }
 
-/// Connections that were closed meanwhile need no care. New connections under their descriptors wake when
+/// Skips connections that were closed after they were woken. New connections with their descriptors wake when
 /// data come.
 void Governor::gather_awake() {
   for (std::size_t word = 0; word < woken_.size(); ++word) {

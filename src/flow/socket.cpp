@@ -43,8 +43,8 @@ constexpr int retransmission_us = 12000;
 
 constexpr int small_buffer_bytes = 3000;     // the kernel doubles it: room for two packets
 constexpr int default_buffer_bytes = 65536;  // the kernel doubles it: tcp_rmem's default
-// Both ends agree on the unit of windows when a connection is made: the unit with which this window fits 16
-// bits, 128 bytes for 4 MiB.
+// When a connection is made, both ends agree on a unit of windows. It is the smallest unit with which the
+// largest window fits 16 bits: 128 bytes for 4 MiB.
 constexpr int largest_window_bytes = 4 << 20;
 constexpr int window_unit = 128;
 constexpr int default_segment_bytes = 536;    // RFC 9293; the value of TCP_MAXSEG before it is set
@@ -94,8 +94,8 @@ std::string address_of(int descriptor, int (*end)(int, sockaddr*, socklen_t*)) {
 }
 
 /// Returns the bytes of data in a full packet from the peer. The kernel guesses this size from received
-/// packets, and may guess too little. Its guess is used if align_segments() at the peer's end can have made
-/// it from the size that this end allows.
+/// packets, and may guess too little. The guess is used if it is the size that align_segments() at the peer's
+/// end makes from the size that this end allows.
 std::int64_t segment_bytes(const tcp_info& info) {
   const std::int64_t seen = info.tcpi_rcv_mss, allowed = info.tcpi_advmss;
   const bool is_aligned = seen % window_unit == 0 && seen + window_unit > allowed;

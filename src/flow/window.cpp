@@ -20,8 +20,8 @@ constexpr double long_from = 0.75;
 constexpr double most_slack = 8;
 // The queue that any switch port has. This much in flight is not too much unless packets are lost.
 constexpr double smallest_queue_bytes = 16 << 10;
-// The size of a buffer above which it needs no bound. A buffer that bounds a window is at most
-// net.core.rmem_max, by default 208 KiB, and the kernel no longer enlarges it.
+// A larger share is not limited. A buffer with a limited window is at most net.core.rmem_max, by default 208
+// KiB, because the kernel no longer enlarges it.
 constexpr double largest_share_bytes = 128 << 10;
 
 // A rate is measured over a stretch without pauses, which is long enough for several looks.
@@ -33,8 +33,8 @@ constexpr int rates_of_period = 64;  // number of rates in a period of fastest_
 constexpr std::int64_t segments_of_a_first_rate = 10;
 
 // A loss costs a retransmission timeout if too few packets follow to reveal it. When one segment of 100 is
-// lost, such timeouts begin to show in exchanges of several hundred segments. Fewer packets out of order may
-// also have been overtaken on another path.
+// lost, such timeouts begin to show in exchanges of several hundred segments. If fewer packets are out of
+// order, others may have overtaken them on another path.
 constexpr double share_that_is_too_much = 1.0 / 100;
 constexpr std::int64_t segments_to_judge = 400;  // four losses at that share
 constexpr double seen_of_two_packets = 0.5;      // only the loss of the first packet is seen
@@ -208,7 +208,7 @@ void Window::shrink() {
   calm_ = 0;
 }
 
-/// In a crowd the answer is true: with one packet each, senders wait for processes, which takes longer than
+/// Returns true in a crowd: with one packet each, senders wait for processes, which takes longer than
 /// anything in the kernel.
 bool Window::may_be_too_small() const { return is_crowd() || std::max(window_, least_) < enough(fastest_); }
 

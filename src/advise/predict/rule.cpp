@@ -167,10 +167,10 @@ double noticed_s(const Traits& t, const Machine& m, double wire, double link_s) 
          2 * (message_s(m, t) - handshake_s(m, t.mean_bytes()));
 }
 
-/// Returns the bytes on the wire of the busiest port. With one message per phase, an average rank sends half of
-/// its bytes in each step. Which messages meet at a rank is as good as random, so the busiest of n ranks has
-/// sqrt(2 ln n) standard deviations more. Otherwise a rank sends or receives all
-/// bytes in both phases, except one in sqrt(n) messages, whose digit is right already (n ranks).
+/// Returns the bytes on the wire of the busiest port. With one message per phase, an average rank sends half
+/// of its bytes in each step. Which messages meet at a rank is as good as random, so the busiest of n ranks
+/// has sqrt(2 ln n) standard deviations more. Otherwise a rank sends or receives all bytes in both phases,
+/// except one in sqrt(n) messages, whose digit is right already (n ranks).
 double forwarded_bytes(const Traits& t, const Machine& m, double phases, bool one_message) {
   if (one_message) {
     const double mean = t.bytes / t.ranks / 2;

@@ -24,8 +24,8 @@ namespace {
 
 using nuice::flow::Governor;
 
-/// Null before MPI's first connection. The governor is never destroyed, because other threads may read until
-/// the process ends.
+/// The governor, or null before MPI's first connection. It is never destroyed, because other threads may read
+/// until the process ends.
 std::atomic<Governor*> made_governor{nullptr};
 
 Governor& governor() {
@@ -43,8 +43,8 @@ std::atomic<pid_t> owner{0};
 bool is_of_owner() { return nuice::run::is_on() && getpid() == owner.load(std::memory_order_relaxed); }
 
 enum Opening : std::uint8_t { none = 0, plain = 1, small = 2 };
-/// How each connecting or listening descriptor began. A connection is governed once its first bytes have
-/// come.
+/// The opening of each connecting or listening descriptor. A connection is governed after its first bytes
+/// have come.
 std::array<std::atomic<std::uint8_t>, Governor::most_descriptors> openings{};
 
 std::atomic<std::uint8_t>* opening_of(int descriptor) {
