@@ -33,10 +33,10 @@ class MpiPeers {
   double flood(Style style, std::size_t bytes, int messages);
   double two_way_flood(std::size_t bytes, int messages);     ///< ring
   double round_trip_flood(std::size_t bytes, int messages);  ///< ring
-  /// Returns half of a round trip of a block. The block is sent by MPI_Ssend ("synchronous" in 002), by
-  /// MPI_Isend from a copy ("asynchronous", buffering), by MPI_Send, or by MPI_Put with a flush and an empty
-  /// message.
   enum class Block { synchronous, asynchronous, send, put };
+  /// Returns half of the time of a round trip of a block. The block is sent by MPI_Ssend ("synchronous" in
+  /// 002), by MPI_Isend from a copy ("asynchronous", buffering), by MPI_Send, or by MPI_Put, a flush and an
+  /// empty message.
   double block(Block kind, std::size_t bytes, int times);
   /// A circular shift in both directions: two calls of MPI_Sendrecv, or all sends and receives followed by
   /// MPI_Waitall.

@@ -406,8 +406,7 @@ NUICE_API int nuice_testsome(int count, const nuice_request requests[], int* num
  *
  * The functions of this section are collective over comm. Arguments and results are as in the MPI calls of
  * the same names. No plan is made, so any rank may use other counts in every call. The library keeps the
- * state of the last 16 different calls with comm; if a call is repeated, its state is found without
- * communication.
+ * last 16 different sets of arguments with comm; a call with one of these sets needs no set-up.
  *
  * Errors: the first call on comm returns the errors of nuice_alltoallv_init(), on all ranks. If a later call
  * fails on one rank, every other rank gets the error in the same call or in its next call, and all later

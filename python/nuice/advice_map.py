@@ -81,7 +81,8 @@ def region_map(
     """Finds the fastest candidate for each cell of the map. ranks: the number of ranks, at most that of the
     machine (None: 32). candidates: None means the candidates of the papers.
 
-    Every candidate is simulated for every degree and size. Raises the errors of nuice.advise().
+    predict_by: "simulation" simulates every candidate for every degree and size; "rule" is faster and
+    predicts by a formula. Raises the errors of nuice.advise().
     """
     target = _core.find_machine(machine) if isinstance(machine, str) else machine
     count = min(32, target.num_ranks) if ranks is None else ranks

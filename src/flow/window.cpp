@@ -49,11 +49,12 @@ constexpr int judgements_of_a_try = 2;  // the first still has packets of the sm
 constexpr int patience_grows_to = 8;
 constexpr int most_patience = 4096;  // 8^4
 
-// If more segments are lost, a sender may have less than two packets in flight. With one packet it waits for
-// the receiving process after every packet. Measured with 15 senders to a port of 50 Mbit/s and a queue of 32
-// KiB: 218 ms with one packet each, 170 ms with 1.5, 162 ms with two. But with two, 9 % are retransmitted,
-// and one exchange of 20 takes more than 250 ms. All to all with 32 ranks that share 8 ports of 20 Mbit/s
-// takes 540 to 610 ms with less than two packets, and 820 to 880 ms with two.
+// If a larger share of segments than this is lost although each sender has only two packets in flight,
+// senders may have fewer. This has a cost: with one packet, a sender waits for the receiving process after
+// every packet. Measured with 15 senders to a port of 50 Mbit/s and a queue of 32 KiB: 218 ms with one packet
+// for each sender, 170 ms with 1.5, 162 ms with two. But with two, 9 % of the segments are retransmitted, and
+// one exchange in 20 takes more than 250 ms. An all to all of 32 ranks that share 8 ports of 20 Mbit/s takes
+// 540 to 610 ms with fewer than two packets, and 820 to 880 ms with two.
 constexpr double share_of_a_crowd = 1.0 / 50;  // twice share_that_is_too_much
 constexpr std::int64_t segments_of_a_crowd = 800;
 constexpr int times_of_a_crowd = 4;  // in a row: at first, packets of larger windows are lost

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // DRS_N with active messages (004 fig. 5).
 //
-// Sender: asks the receiver of one message at a time. If the receiver grants the message, it puts the data
-// and, with `refuse`, releases the lock. If the receiver refuses, the sender asks for another message. With
-// `refuse` it asks for the refused message again after the others. With `list` it waits for the grant.
+// Sender: has one inquiry in flight at a time, to the receiver of one message. If the receiver grants the
+// message, the sender puts the data and, with `refuse`, releases the receiver's lock. If the receiver
+// refuses, the sender inquires about another message. With `refuse` it repeats the refused inquiry after the
+// others. With `list` it does not repeat it: the receiver has noted the inquiry, and sends the grant later.
 //
 // Receiver: with `refuse` it has a lock that an inquiry sets and a release frees. With `list` it grants the
 // next inquiry when all but early_bytes of the data granted before has arrived. Inquiries that must wait are

@@ -18,8 +18,9 @@ lib.nuice_alltoallv_f.restype = c_int
 
 def alltoallv(comm: MPI.Intracomm, sendbuf: Any, recvbuf: Sequence[Any]) -> None:
     """Collective. Exchanges data like comm.Alltoallv(sendbuf, recvbuf), with the arguments of Alltoallv_init.
-    No plan is made, so any rank may use other counts in every call. The state of the last 16 different calls
-    is kept with the communicator.
+    No plan is made, so any rank may use other counts in every call. The library
+    keeps the last 16 different sets of arguments with the communicator; a call with one of these sets needs
+    no set-up.
 
     The first call on a communicator raises the errors of Alltoallv_init, the same on all ranks. If a later
     call fails on one rank, every other rank raises the error in the same call or in its next call, and all

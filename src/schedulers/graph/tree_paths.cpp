@@ -34,9 +34,9 @@ class TreePaths {
   }
 
  private:
-  /// Chooses cables for the messages whose route turns downwards above `level`. weight: the weight of this
-  /// level's cable in the path number. parts: the number of parts into which lower levels have divided the
-  /// phase.
+  /// Chooses cables from `level` upwards for those of the messages `ids` whose source and destination lie in
+  /// different subtrees of this level. weight: the factor of the cable's number in the path number. parts:
+  /// the number of parts into which the levels below have divided the phase.
   void choose(std::span<const MessageId> ids, std::size_t level, std::int64_t weight, PhaseId parts) {
     if (level + 1 == levels_.size()) return;
     const auto [ranks, cables] = levels_[level];

@@ -123,7 +123,9 @@ bool TerminationDetector::all_are_ready() const {
   return true;
 }
 
-/// The result is exact if all ranks have answered a question. Otherwise it is an estimate.
+/// Returns whether this host's ranks have handled all messages from each other and, with several hosts, all
+/// messages that the last wave has counted. Exact if all ranks have answered a question, otherwise an
+/// estimate.
 bool TerminationDetector::is_settled() const {
   std::uint64_t sent = 0;
   std::uint64_t handled = 0;

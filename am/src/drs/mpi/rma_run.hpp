@@ -14,7 +14,8 @@
 //
 // Cost in addition to the payload: a compare-and-swap and a flush for every try and for every release.
 // MPI_Win_flush waits for the target. If the network has no atomic operations, it waits until the target
-// calls MPI. If the target has died, it waits forever; then the process ends (am/mpi/guard.hpp).
+// calls MPI. If the target has died, MPI_Win_flush never returns, and the guard ends the process
+// (am/mpi/guard.hpp).
 #pragma once
 
 #include <mpi.h>
