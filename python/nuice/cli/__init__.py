@@ -7,7 +7,6 @@ With --json, stdout gets exactly one JSON object, also on errors: {"error": {"co
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import os
@@ -39,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except _wrong_usage() as error:
         return _fail(_usage_text(error), "invalid_argument", as_json)
     except (BrokenPipeError, SystemExit):  # the reader has ended, which is no error
-        _give_up_stdout()
+        _give_up(1)
         return 0
     except MemoryError:
         return _fail("there is not enough memory for that", "limit", as_json)
@@ -95,13 +94,15 @@ def _have_streams() -> bool:
 
 def _fail(message: str, code: str, as_json: bool) -> int:
     line = " ".join(message.split())
-    with contextlib.suppress(OSError):
+    try:
         print(f"nuice: {line}", file=sys.stderr)
+    except OSError:
+        _give_up(2)
     if as_json:
         try:
             print(json.dumps({"error": {"code": code, "message": line}}), flush=True)
         except OSError:
-            _give_up_stdout()
+            _give_up(1)
     else:
         _give_up_stdout_if_full()
     return 2
@@ -111,9 +112,9 @@ def _give_up_stdout_if_full() -> None:
     try:
         sys.stdout.flush()
     except OSError:
-        _give_up_stdout()
+        _give_up(1)
 
 
-def _give_up_stdout() -> None:
-    """Discards output that cannot be written, because Python would otherwise report it at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+def _give_up(descriptor: int) -> None:
+    """Discards output that cannot be written, because Python would otherwise exit with status 120."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
