@@ -41,7 +41,8 @@ namespace {
 constexpr double rule_uncertainty = 0.57;
 constexpr double timeout_uncertainty = 1;
 
-/// The same for predictions from a schedule, where messages share ports only (docs/adr/0014).
+/// The same for predictions from a schedule on networks without links. That of steps of forwarded messages is
+/// assumed.
 constexpr double walk_uncertainty = 0.18;
 constexpr double steps_uncertainty = 0.25;
 

@@ -89,7 +89,7 @@ class Governor {
     SharedPort::Counts own;
     SharedPort::Counts all;  // sum over the host's processes
     double round_trip_s = 0;
-    double sum_round_trips_s = 0;  // of this look
+    double sum_round_trips_s = 0;  // since the last report, as in Report
     int num_round_trips = 0;
     double last_s = 0;  // time of the last look that found segments
     double limited_since_s = 0;

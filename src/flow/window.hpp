@@ -22,7 +22,8 @@
 //      large is tried, and kept if nothing is lost. Otherwise the old window returns, and the next try comes
 //      after eight times as long.
 //   5. The window of rule 2 is up to eight times as large while round trips take less than half of that time:
-//      then bytes wait for processors, not in queues, and a larger window brings more of them.
+//      then bytes wait for processors, not in queues, and a larger window brings more of them. If
+//      round trips take over three quarters of that time, the window shrinks towards that of rule 2.
 //   6. Each sender has at least two packets: Linux acknowledges every second packet at once, but a single
 //      packet only when the process reads it or after up to 40 ms. Only if two packets per sender are too
 //      much does each have between one and two.
