@@ -108,12 +108,20 @@ struct FaultMemory {
   }
 };
 
+/// The four parts of A/B/C/D.
+inline std::vector<std::string> four_words(const std::string& text) {
+  std::vector<std::string> words(1);
+  for (const char c : text) c == '/' ? (void)words.emplace_back() : words.back().push_back(c);
+  if (words.size() != 4) throw Error(ErrorCode::parse, text);
+  return words;
+}
+
 /// The case of this process, after MPI_Init: A/B/C/D, one argument of the program for each four ranks.
 struct FaultCase {
   int number = 0;
   int rank = 0;
   MPI_Comm comm = MPI_COMM_NULL;
-  std::vector<std::string> words = std::vector<std::string>(1);
+  std::vector<std::string> words;
 
   FaultCase(int argc, char** argv) {
     int num_ranks = 0;
@@ -124,9 +132,7 @@ struct FaultCase {
     rank %= ranks_per_case;
     MPI_Comm_split(MPI_COMM_WORLD, number, rank, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);  // those of MPI_Comm_dup in Plan
-    for (const char c : std::string(argv[number + 1]))
-      c == '/' ? (void)words.emplace_back() : words.back().push_back(c);
-    if (words.size() != 4) MPI_Abort(MPI_COMM_WORLD, 2);
+    words = four_words(argv[number + 1]);
   }
   std::string name() const { return "case " + std::to_string(number) + " rank " + std::to_string(rank); }
 };
