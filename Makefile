@@ -172,8 +172,7 @@ MPI4PY_SRC ?=
 MPICH_SRC ?=
 SUITES = OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 $(BIN)/python tests/run/suites.py $(if $(filter 0,$(shell id -u)),--network) .venv/lib/nuice/libnuice_flow.so
 test-suites: build
-	$(BIN)/mpicxx -std=c++20 -O2 tests/run/random_calls.cpp -o build/random_calls
-	$(SUITES) $(CURDIR)/$(BIN)/mpiexec --calls build/random_calls $(if $(MPI4PY_SRC),--mpi4py $(MPI4PY_SRC))
+	$(SUITES) $(CURDIR)/$(BIN)/mpiexec --calls $(if $(MPI4PY_SRC),--mpi4py $(MPI4PY_SRC))
 ifneq ($(MPICH_SRC),)
 	tests/run/build_mpich_tests.sh $(MPICH_SRC)/test/mpi build/mpich-tests
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 $(BIN)/python tests/capi/mpich_coll.py $(MPICH_SRC)/test/mpi --include .venv/include \

@@ -71,71 +71,59 @@ mpi::ReceiveBlocks receive_blocks(const Side& side, int* data, const MPI_Datatyp
           .types = {&type, 1}};
 }
 
-class DeviceMessages : public testing::TestWithParam<DeviceWay> {
- protected:
-  mpi::PlanOptions options(std::string_view executor = "async") const {
-    return {.scheduler = "coloring", .executor = std::string(executor), .device = {GetParam(), 1024}};
+/// turn 0: on all ranks; else on some.
+bool is_on_device(int turn) { return turn == 0 || (test::world_rank() + turn) % 2 == 1; }
+
+/// from: null in place, where each round goes on from the one before.
+void expect_as_mpi(const Side* from, MPI_Datatype send_type, const Side& to, MPI_Datatype receive_type,
+                   const mpi::PlanOptions& options, int turn) {
+  const bool there = is_on_device(turn);
+  const std::vector<int> sent = from != nullptr ? from->values : std::vector<int>{};
+  const DeviceArray<int> send(sent);
+  const DeviceArray<int> receive(to.values);
+  std::vector<int> on_host = to.values;
+  std::vector<int> expected = to.values;
+  const auto room = receive_blocks(to, there ? receive.data() : on_host.data(), receive_type);
+  mpi::Exchange exchange =
+      from == nullptr ? mpi::alltoallv_init(MPI_COMM_WORLD, mpi::in_place, room, options)
+                      : mpi::alltoallv_init(MPI_COMM_WORLD,
+                                            send_blocks(*from, there ? send.data() : sent.data(), send_type),
+                                            room, options);
+  for (int round = 0; round < 3; ++round) {
+    const Side& side = from != nullptr ? *from : to;
+    MPI_Alltoallv(from != nullptr ? sent.data() : MPI_IN_PLACE, side.counts.data(), side.displs.data(),
+                  send_type, expected.data(), to.counts.data(), to.displs.data(), receive_type,
+                  MPI_COMM_WORLD);
+    exchange.start();
+    exchange.wait();
+    EXPECT_EQ(there ? receive.download() : on_host, expected) << turn << exchange.info().device;
   }
-  static bool is_on_device(int turn) { return turn == 0 || (test::world_rank() + turn) % 2 == 1; }
-};
+  exchange.free();
+}
+
+class DeviceMessages : public testing::TestWithParam<DeviceWay> {};
 INSTANTIATE_TEST_SUITE_P(All, DeviceMessages, testing::ValuesIn(test::device_ways()));
 
-/// Both ends have gaps, one has, or none.
+/// Both ends have gaps, one has, or none; in place.
 TEST_P(DeviceMessages, AlltoallvIsThatOfMpi) {
   const GappyType gappy;
   MPI_Datatype dense = MPI_DATATYPE_NULL;
   MPI_Type_contiguous(2, MPI_INT, &dense);
   MPI_Type_commit(&dense);
-  for (const auto& [send_type, send_width, receive_type, receive_width] :
-       {std::tuple(gappy.type, 3, gappy.type, 3), {dense, 2, gappy.type, 3}, {dense, 2, dense, 2}}) {
-    const Side from = side_of(send_width, 1);
-    const Side to = side_of(receive_width, -500000);
-    std::vector<int> expected = to.values;
-    MPI_Alltoallv(from.values.data(), from.counts.data(), from.displs.data(), send_type, expected.data(),
-                  to.counts.data(), to.displs.data(), receive_type, MPI_COMM_WORLD);
-    for (const int turn : {0, 1, 2}) {  // on all ranks, or on some
-      const DeviceArray<int> send(from.values);
-      const DeviceArray<int> receive(to.values);
-      std::vector<int> on_host = to.values;
-      const bool there = is_on_device(turn);
-      mpi::Exchange exchange = mpi::alltoallv_init(
-          MPI_COMM_WORLD, send_blocks(from, there ? send.data() : from.values.data(), send_type),
-          receive_blocks(to, there ? receive.data() : on_host.data(), receive_type), options());
-      for (int round = 0; round < 2; ++round) {
-        exchange.start();
-        exchange.wait();
-        EXPECT_EQ(there ? receive.download() : on_host, expected) << turn << exchange.info().device;
-      }
-      exchange.free();
-    }
-  }
-  MPI_Type_free(&dense);
-}
-
-TEST_P(DeviceMessages, InPlaceIsThatOfMpi) {
-  const GappyType gappy;
-  MPI_Datatype dense = MPI_DATATYPE_NULL;
-  MPI_Type_contiguous(2, MPI_INT, &dense);
-  MPI_Type_commit(&dense);
-  for (const auto& [type, width] : {std::pair(gappy.type, 3), {dense, 2}}) {
-    for (const int turn : {0, 1, 2}) {
-      const Side side = side_of(width, 7);
-      std::vector<int> expected = side.values;
-      const DeviceArray<int> values(side.values);
-      std::vector<int> on_host = side.values;
-      const bool there = is_on_device(turn);
-      mpi::Exchange exchange = mpi::alltoallv_init(
-          MPI_COMM_WORLD, mpi::in_place, receive_blocks(side, there ? values.data() : on_host.data(), type),
-          options(turn == 0 ? "async" : "depend"));
-      for (int round = 0; round < 3; ++round) {
-        MPI_Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, expected.data(), side.counts.data(),
-                      side.displs.data(), type, MPI_COMM_WORLD);
-        exchange.start();
-        exchange.wait();
-        EXPECT_EQ(there ? values.download() : on_host, expected) << turn << exchange.info().device;
-      }
-      exchange.free();
-    }
+  const auto options = [](std::string_view executor) {
+    return mpi::PlanOptions{
+        .scheduler = "coloring", .executor = std::string(executor), .device = {GetParam(), 1024}};
+  };
+  const Side gappy_from = side_of(3, 1);
+  const Side dense_from = side_of(2, 1);
+  const Side gappy_to = side_of(3, -500000);
+  const Side dense_to = side_of(2, -500000);
+  for (const int turn : {0, 1, 2}) {
+    expect_as_mpi(&gappy_from, gappy.type, gappy_to, gappy.type, options("async"), turn);
+    expect_as_mpi(&dense_from, dense, gappy_to, gappy.type, options("async"), turn);
+    expect_as_mpi(&dense_from, dense, dense_to, dense, options("async"), turn);
+    for (const auto& [side, type] : {std::pair(gappy_to, gappy.type), {dense_to, dense}})
+      expect_as_mpi(nullptr, type, side, type, options(turn == 0 ? "async" : "depend"), turn);
   }
   MPI_Type_free(&dense);
 }
@@ -146,7 +134,7 @@ TEST(DeviceCalls, AlltoallvIsThatOfMpi) {
   for (const int turn : {0, 1, 2}) {
     const Side from = side_of(3, 1);
     const Side to = side_of(3, -500000);
-    const bool there = turn == 0 || (test::world_rank() + turn) % 2 == 1;
+    const bool there = is_on_device(turn);
     const std::array<DeviceArray<int>, 2> send = {DeviceArray<int>(from.values),
                                                   DeviceArray<int>(from.values)};
     const std::array<DeviceArray<int>, 2> receive = {DeviceArray<int>(to.values),

@@ -11,6 +11,7 @@
 #include "device/fake_driver.hpp"
 #include "device/indexed_copy.hpp"
 #include "nuice/core/error.hpp"
+#include "support/throws.hpp"
 
 namespace nuice {
 namespace {
@@ -98,15 +99,8 @@ TEST(Device, ErrorsHaveTheDriversName) {
   const DeviceArray<double> array({1});
   const Location at = device::locate(array.data());
   fake_gpu_fail("host_alloc", 0);
-  try {
-    const device::PinnedMemory none(at, 64);
-    ADD_FAILURE() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::device);
-    EXPECT_NE(std::string(error.what()).find(NUICE_VENDOR " cannot allocate pinned memory: "),
-              std::string::npos)
-        << error.what();
-  }
+  EXPECT_ERROR(device::PinnedMemory(at, 64), ErrorCode::device,
+               {NUICE_VENDOR " cannot allocate pinned memory: "});
   fake_gpu_fail("", -1);
 }
 

@@ -8,6 +8,7 @@
 
 #include "device/driver.hpp"
 #include "nuice/core/error.hpp"
+#include "support/throws.hpp"
 
 namespace nuice {
 namespace {
@@ -36,14 +37,8 @@ TEST(NoDevice, ADriverThatIsLoadedLaterIsFound) {
 TEST(NoDevice, ADriverWithoutAnEntryPointIsRefused) {
   int value = 0;
   ASSERT_NE(dlopen(NUICE_BROKEN_DRIVER, RTLD_NOW), nullptr) << dlerror();
-  try {
-    (void)device::locate(&value);
-    ADD_FAILURE() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::device);
-    EXPECT_EQ(std::string(error.what()),
-              NUICE_BROKEN_DRIVER " has no hipPointerGetAttribute: this driver cannot be used");
-  }
+  EXPECT_ERROR((void)device::locate(&value), ErrorCode::device,
+               {NUICE_BROKEN_DRIVER " has no hipPointerGetAttribute: this driver cannot be used"});
 }
 
 }  // namespace

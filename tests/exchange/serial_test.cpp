@@ -10,6 +10,7 @@
 #include "exchange/split_schedule.hpp"
 #include "nuice/nuice.hpp"
 #include "support/matrices.hpp"
+#include "support/throws.hpp"
 #include "support/topologies.hpp"
 
 namespace nuice {
@@ -80,14 +81,8 @@ struct WrongTables {
 void expect_mismatch(const WrongTables& wrong, std::vector<PhaseTable> tables) {
   World world(tables);  // of the tables as they should be
   wrong.spoil(tables);
-  try {
-    world.exchange(tables);
-    ADD_FAILURE() << wrong.name << " was not noticed";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::mismatch) << wrong.name;
-    EXPECT_NE(std::string(error.what()).find(wrong.text), std::string::npos)
-        << wrong.name << ": " << error.what();
-  }
+  SCOPED_TRACE(wrong.name);
+  EXPECT_ERROR(world.exchange(tables), ErrorCode::mismatch, {wrong.text});
 }
 
 TEST(SerialExchange, NamesTheFirstFaultOfWrongSlices) {
@@ -190,13 +185,7 @@ class WrongBuffers : public testing::Test {
     for (test::Blocks& blocks : world.receive) receive.push_back(test::receive_buffers(blocks));
   }
   void expect_invalid(const std::string& text) const {
-    try {
-      exchange_serially(tables, send, receive);
-      ADD_FAILURE() << "not noticed: " << text;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
-      EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
-    }
+    EXPECT_ERROR(exchange_serially(tables, send, receive), ErrorCode::invalid_argument, {text});
   }
   std::vector<PhaseTable> tables = small_tables();
   World world{tables};

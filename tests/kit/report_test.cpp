@@ -13,6 +13,7 @@
 #include "kit/table.hpp"
 #include "kit/units.hpp"
 #include "nuice/core/error.hpp"
+#include "support/throws.hpp"
 
 namespace nuice::kit {
 namespace {
@@ -91,13 +92,7 @@ TEST_F(Files, ErrorsNameFileAndLine) {
   LineReader in(path);
   while (in.next()) {
   }
-  try {
-    in.fail("not a number");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::parse);
-    EXPECT_EQ(error.what(), path + ":2: not a number");
-  }
+  EXPECT_ERROR(in.fail("not a number"), ErrorCode::parse, {path + ":2: not a number"});
   EXPECT_THROW(LineReader("/no/such/file"), Error);
   LineReader endless("/dev/zero");
   EXPECT_THROW(endless.next(), Error);

@@ -250,12 +250,12 @@ TEST(Simulate, ForwardedBytesWaitForTheirArrival) {
 TEST(Simulate, BadInputIsRefused) {
   const CommMatrix matrix = shift(4, 1, 10);
   const Schedule schedule = make_schedule(matrix, "ac");
-  EXPECT_EQ(code_of([&] { simulate(matrix, schedule, plain("crossbar:3")); }), ErrorCode::mismatch);
-  EXPECT_EQ(code_of([&] { simulate(matrix, Schedule(5), plain("crossbar:8")); }), ErrorCode::mismatch);
-  EXPECT_EQ(code_of([&] { simulate_drs_n(matrix, plain("crossbar:4")); }), ErrorCode::not_applicable);
+  EXPECT_ERROR(simulate(matrix, schedule, plain("crossbar:3")), ErrorCode::mismatch, {});
+  EXPECT_ERROR(simulate(matrix, Schedule(5), plain("crossbar:8")), ErrorCode::mismatch, {});
+  EXPECT_ERROR(simulate_drs_n(matrix, plain("crossbar:4")), ErrorCode::not_applicable, {});
   Machine senseless = plain("crossbar:4");
   senseless.byte_s = 0;
-  EXPECT_EQ(code_of([&] { simulate(matrix, schedule, senseless); }), ErrorCode::invalid_argument);
+  EXPECT_ERROR(simulate(matrix, schedule, senseless), ErrorCode::invalid_argument, {});
 }
 
 TEST(Simulate, NothingTakesNoTime) {

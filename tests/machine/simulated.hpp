@@ -76,13 +76,4 @@ inline const CommMatrix& law_matrix() {
   return matrix;
 }
 
-inline ErrorCode code_of(const auto& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return ErrorCode{};
-}
-
 }  // namespace nuice::test

@@ -184,20 +184,16 @@ class CommandLine(Bench):
         self.assertEqual(done.returncode, 1, "a message and no signal")
         self.assertIn("nuice-bench: what it printed could not be written", done.stderr)
 
-    def test_wrong_number_of_ranks(self):
-        text = "is a matrix for 4 ranks, but 3 were started: use mpiexec -n 4"
-        self.assert_refused(run(3, "--matrix", self.matrix), text)
-
-    def test_missing_file(self):
-        self.assert_refused(run(2, "--matrix", str(self.folder / "none.mtx")), "none.mtx")
-
-    def test_broken_file(self):
+    def test_wrong_words(self):
         broken = self.write("broken.mtx", FOUR_RANKS.replace("70000", "many"))
-        self.assert_refused(run(4, "--matrix", broken), "broken.mtx:5")
-
-    def test_unknown_scheduler(self):
-        done = run(2, "--matrix", self.matrix, "--schedulers", "lp,fastest")
-        self.assert_refused(done, 'unknown scheduler "fastest"; known: ac, lp')
+        for ranks, words, text in (
+            (3, [self.matrix], "is a matrix for 4 ranks, but 3 were started: use mpiexec -n 4"),
+            (2, [str(self.folder / "none.mtx")], "none.mtx"),
+            (4, [broken], "broken.mtx:5"),
+            (2, [self.matrix, "--schedulers", "lp,fastest"], 'unknown scheduler "fastest"; known: ac, lp'),
+        ):
+            with self.subTest(text):
+                self.assert_refused(run(ranks, "--matrix", *words), text)
 
     def test_help(self):
         done = run(2, "--help")

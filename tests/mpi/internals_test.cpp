@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The parts of the MPI layer that its users do not see: gathers, derived
-// types for large pieces, requests, tags.
+// The parts of the MPI layer that its users do not see: derived types for large pieces, requests, tags.
 
 #include <algorithm>
 #include <array>
@@ -8,7 +7,6 @@
 #include <numeric>
 
 #include "mpi/call.hpp"
-#include "mpi/discover/gather.hpp"
 #include "mpi/host/meeting.hpp"
 #include "mpi/mpi_support.hpp"
 #include "mpi/requests.hpp"
@@ -23,32 +21,6 @@ TEST(Call, ErrorsOfMpiComeWithItsText) {
     must(MPI_Send(&byte, 1, MPI_INT, comm.num_ranks() + 5, 0, comm.get()), "MPI_Send");
   });
   EXPECT_NO_THROW(must(MPI_SUCCESS, "nothing"));
-}
-
-TEST(Gather, EveryRankGetsAllRecordsInTheOrderOfRanks) {
-  const Communicator comm(MPI_COMM_WORLD, 0);
-  std::vector<std::int64_t> mine;  // rank r brings r records {r, i}
-  for (int i = 0; i < comm.rank(); ++i) mine.insert(mine.end(), {comm.rank(), i});
-  const Gathered all = gather_records(comm, mine, 2);
-  ASSERT_EQ(all.begin.size(), static_cast<std::size_t>(comm.num_ranks()) + 1);
-  for (Rank r = 0; r < comm.num_ranks(); ++r) {
-    const int begin = all.begin[static_cast<std::size_t>(r)];
-    ASSERT_EQ(all.begin[static_cast<std::size_t>(r) + 1] - begin, r);
-    for (int i = 0; i < r; ++i) {
-      EXPECT_EQ(all.record(begin + i)[0], r);
-      EXPECT_EQ(all.record(begin + i)[1], i);
-    }
-  }
-}
-
-TEST(Gather, TheMatrixIsMadeOfAllRows) {
-  const Communicator comm(MPI_COMM_WORLD, 0);
-  const Rank n = comm.num_ranks();
-  const std::vector<Partner> row = {{(comm.rank() + 1) % n, 10 + comm.rank()}, {0, 0}};
-  std::vector<Message> expected;
-  for (Rank r = 0; r < n; ++r) expected.push_back({r, (r + 1) % n, 10 + r});
-  const auto without_zero = n == 1 ? std::span(row).first(1) : std::span(row);
-  EXPECT_EQ(gather_matrix(comm, without_zero).entries(), CommMatrix::from_messages(n, expected).entries());
 }
 
 TEST(Extent, ManyBytesBecomeOneElementOfADerivedType) {

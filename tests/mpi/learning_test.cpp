@@ -187,9 +187,7 @@ TEST(Learning, TriesNoForwardingOfLargeMessagesNorOnHostsThatShareAPort) {
        {std::pair(small_messages(600), trying("1")), std::pair(small_messages(20), two_on_each)}) {
     mpi::Plan plan = plan_for(matrix, options);
     test::BoundPlan bound(plan);
-    for (unsigned round = 0; round < 12; ++round) {
-      bound.exchange_once(round);
-    }
+    for (unsigned round = 0; round < 12; ++round) bound.exchange_once(round);
     EXPECT_FALSE(methods_of(bound.exchange).contains("bruck_kport:phased"));
   }
 }
@@ -205,9 +203,7 @@ TEST(Learning, TriesNothingWhereItMayNot) {
     EXPECT_FALSE(find_scheduler(plan.info().scheduler).needs_topology());
   }
   test::BoundPlan bound(plan);
-  for (unsigned round = 0; round < 12; ++round) {
-    bound.exchange_once(round);
-  }
+  for (unsigned round = 0; round < 12; ++round) bound.exchange_once(round);
   EXPECT_TRUE(bound.exchange.info().methods.empty());
   EXPECT_EQ(bound.exchange.info().used_since, 1);
 }
@@ -241,9 +237,7 @@ TEST(Learning, FreedWhileReportsAreUnderWay) {
   mpi::Plan plan = plan_for(some_matrix(2'000), trying("2"));
   for (const unsigned exchanges : {0U, 1U, 4U, 5U, 6U, 7U}) {
     test::BoundPlan bound(plan);
-    for (unsigned round = 0; round < exchanges; ++round) {
-      bound.exchange_once(round);
-    }
+    for (unsigned round = 0; round < exchanges; ++round) bound.exchange_once(round);
     bound.exchange.free();
   }
 }

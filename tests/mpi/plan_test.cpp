@@ -142,17 +142,6 @@ TEST(Plan, CanBeMoved) {
   test::expect_error(ErrorCode::state, "the plan was freed", [&] { (void)other.info(); });
 }
 
-TEST(Plan, CanBeMadeAndFreedManyTimes) {
-  // mpi_soak_test counts what is left of them.
-  const CommMatrix matrix = some_matrix();
-  for (int i = 0; i < test::rounds(40, 300); ++i) {
-    mpi::Plan plan = plan_with(matrix, {.executor = "depend"});
-    test::BoundPlan bound(plan);
-    bound.exchange.start();
-    bound.exchange.wait();
-  }
-}
-
 TEST(Exchange, ThatIsUnderWayIsFinishedByItsDestructor) {
   const CommMatrix matrix = some_matrix();
   mpi::Plan plan = plan_with(matrix);

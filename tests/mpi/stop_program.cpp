@@ -6,7 +6,7 @@
 //
 //   HOW    freeze   rank 1 is stopped for good: all others must have an Error in time
 //          pause    for a second: all must come to their end, every byte right
-//   SETUP  what is planned and bound, a row of the table below
+//   SETUP  what is planned and bound, a row of the table in support/faults.hpp
 //   POINT  counts rank 1's calls from its first plan on; of those that only look whether something has come,
 //          the first after each other call counts. 0: it is stopped nowhere, and says how many there are
 //
@@ -15,10 +15,8 @@
 #include <mpi.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -29,32 +27,9 @@
 
 namespace {
 
-constexpr int ranks_per_case = 4;
-constexpr int victim = 1;
-constexpr int num_cycles = 2;
-constexpr nuice::Bytes bytes = 50'000;  // above every eager limit
+namespace test = nuice::test;
 
-const std::map<std::string, nuice::mpi::PlanOptions> setups = {
-    {"async", {.scheduler = "coloring", .executor = "async"}},
-    {"phased", {.scheduler = "coloring", .executor = "phased", .hosts = "1"}},
-    {"few", {.scheduler = "coloring", .executor = "async", .async = {.max_sends = 2}}},
-    {"combined",
-     {.scheduler = "ac",
-      .executor = "async",
-      .hosts = "2",
-      .combine = true,
-      .combining = {.largest_bytes = bytes}}},
-    {"memory",
-     {.scheduler = "ac", .executor = "async", .shared_memory = true, .sharing = {.largest_bytes = bytes}}},
-    {"depend", {.scheduler = "coloring", .executor = "depend"}},
-    {"distributed",
-     {.scheduler = "distributed_coloring",
-      .executor = "phased",
-      .planning = nuice::mpi::Planning::distributed,
-      .distributed = {.gather_bytes = 0}}},
-    {"auto", {.scheduler = "auto", .executor = "auto"}},
-    {"exchanger", {}},
-};
+constexpr int num_cycles = 2;
 
 double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -78,7 +53,7 @@ struct Stop {
     has_polled = is_poll;
     if (++points != at) return;
     say(std::string("stops before ") + call);
-    is_for_good ? nuice::test::freeze() : nuice::test::stop_until(SIGCONT, 1);
+    is_for_good ? test::freeze() : test::stop_until(SIGCONT, 1);
   }
 } stop;
 
@@ -153,72 +128,39 @@ NUICE_POLL(MPI_Iprobe, (int from, int tag, MPI_Comm c, int* f, MPI_Status* s), (
 
 namespace {
 
-/// Every rank sends to every other.
-struct Memory {
-  std::vector<nuice::Partner> others;
-  std::vector<std::vector<unsigned char>> out, in;
-
-  explicit Memory(int rank) {
-    for (int other = 0; other < ranks_per_case; ++other) {
-      if (other == rank) continue;
-      others.push_back({other, bytes});
-      out.emplace_back(bytes, static_cast<unsigned char>(16 * rank + other));
-      in.emplace_back(bytes, 0xEE);
-    }
-  }
-  std::vector<nuice::SendBuffer> send() const {
-    std::vector<nuice::SendBuffer> all;
-    for (const auto& block : out) all.push_back({block.data(), bytes});
-    return all;
-  }
-  std::vector<nuice::ReceiveBuffer> receive() {
-    std::vector<nuice::ReceiveBuffer> all;
-    for (auto& block : in) all.push_back({block.data(), bytes});
-    return all;
-  }
-  void take(int rank) {
-    for (std::size_t i = 0; i < others.size(); ++i) {
-      const auto expected = static_cast<unsigned char>(16 * others[i].rank + rank);
-      if (std::ranges::any_of(in[i], [&](unsigned char byte) { return byte != expected; }))
-        throw nuice::Error(nuice::ErrorCode::mismatch, "wrong bytes");
-      std::ranges::fill(in[i], 0xEE);
-    }
-  }
-};
-
-void exchange_by_plan(MPI_Comm comm, Memory& memory, int rank, const nuice::mpi::PlanOptions& options) {
-  nuice::mpi::Plan plan(comm, memory.others, options);
-  nuice::mpi::Exchange exchange = plan.bind(memory.send(), memory.receive());
+void exchange_by_plan(MPI_Comm comm, test::FaultMemory& memory, const nuice::mpi::PlanOptions& options) {
+  nuice::mpi::Plan plan(comm, memory.to, options);
+  nuice::mpi::Exchange exchange = plan.bind(memory.send, memory.receive);
   for (int again = 0; again < 2; ++again) {
     exchange.start();
     exchange.wait();
-    memory.take(rank);
+    memory.take();
   }
 }
 
-void exchange_without(MPI_Comm comm, Memory& memory, int rank, double watchdog_s) {
+void exchange_without(MPI_Comm comm, test::FaultMemory& memory, double watchdog_s) {
   nuice::mpi::Exchanger exchanger(comm, {.watchdog_s = watchdog_s});
   for (int again = 0; again < 2; ++again) {
     std::vector<nuice::mpi::Outgoing> sends;
     std::vector<nuice::mpi::Incoming> receives;
-    for (std::size_t i = 0; i < memory.others.size(); ++i) {
-      sends.push_back({memory.others[i].rank, memory.out[i].data(), bytes, MPI_BYTE});
-      receives.push_back({memory.others[i].rank, memory.in[i].data(), bytes, MPI_BYTE});
+    for (std::size_t i = 0; i < memory.to.size(); ++i) {
+      sends.push_back({memory.to[i].rank, memory.out[i].data(), test::fault_bytes, MPI_BYTE});
+      receives.push_back({memory.from[i].rank, memory.in[i].data(), test::fault_bytes, MPI_BYTE});
     }
     exchanger.exchange(sends, receives);
-    memory.take(rank);
+    memory.take();
   }
 }
 
-void run(MPI_Comm comm, int rank, const std::string& setup, double watchdog_s) {
-  Memory memory(rank);
-  nuice::mpi::PlanOptions options = setups.at(setup);
+void run(const test::FaultCase& what, const std::string& setup, double watchdog_s) {
+  test::FaultMemory memory(what.rank, false);
+  nuice::mpi::PlanOptions options = test::fault_setups.at(setup);
   options.watchdog_s = watchdog_s;
-  stop.counts = rank == victim;
+  stop.counts = what.rank == test::victim;
   try {
     for (int cycle = 0; cycle < num_cycles; ++cycle)
-      setup == "exchanger" ? exchange_without(comm, memory, rank, watchdog_s)
-                           : exchange_by_plan(comm, memory, rank, options);
+      setup == "exchanger" ? exchange_without(what.comm, memory, watchdog_s)
+                           : exchange_by_plan(what.comm, memory, options);
     stop.counts = false;
     stop.say("done, " + std::to_string(stop.points) + " points");
   } catch (const nuice::Error& error) {
@@ -231,30 +173,15 @@ void run(MPI_Comm comm, int rank, const std::string& setup, double watchdog_s) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  int rank = 0;
-  int num_ranks = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
-  if (num_ranks != ranks_per_case * (argc - 1)) return 2;
-  const int number = rank / ranks_per_case;
-  MPI_Comm comm = MPI_COMM_NULL;
-  MPI_Comm_split(MPI_COMM_WORLD, number, rank, &comm);
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  const test::FaultCase what(argc, argv);
+  const double watchdog_s = std::stod(what.words[3]);
   MPI_Barrier(MPI_COMM_WORLD);
-  const std::vector<std::string> words = nuice::test::four_words(argv[number + 1]);
-  const double watchdog_s = std::stod(words[3]);
-  stop.me = "case " + std::to_string(number) + " rank " + std::to_string(rank % ranks_per_case);
-  stop.is_for_good = words[0] == "freeze";
-  stop.at = std::stoi(words[2]);
-  run(comm, rank % ranks_per_case, words[1], watchdog_s);
-  if (words[0] == "freeze" && stop.at > 0) {
-    // The others have theirs to say, those of other cases too, and mpiexec ends all of them with the first.
-    const double end_s = now_s() + 2 * watchdog_s + 1;
-    while (now_s() < end_s) {
-      int flag = 0;
-      MPI_Iprobe(0, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);  // lets in what is still in flight
-      usleep(1000);
-    }
+  stop.me = what.name();
+  stop.is_for_good = what.words[0] == "freeze";
+  stop.at = std::stoi(what.words[2]);
+  run(what, what.words[1], watchdog_s);
+  if (stop.is_for_good && stop.at > 0) {
+    test::linger(2 * watchdog_s + 1);
     _exit(0);  // MPI_Finalize would wait for the one that is stopped
   }
   MPI_Finalize();

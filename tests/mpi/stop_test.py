@@ -111,7 +111,8 @@ class Stops(unittest.TestCase):
         self.assertEqual(wrong, [])
 
     def test_that_go_on(self):
-        cases = [f"pause/{setup}/{point}/20" for setup, point in (("async", 5), ("memory", 40))]
+        points = [("async", 5), ("phased", 20), ("combined", 60), ("memory", 40)]
+        cases = [f"pause/{setup}/{point}/20" for setup, point in points]
         for case, heard in run(cases).items():
             self.assertEqual(
                 {rank: text[:4] for rank, (_, text) in heard.items()},

@@ -6,7 +6,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 import nuice
 from matrices import comm_matrices, plan_with
@@ -24,10 +23,11 @@ def send_buffers(matrix: nuice.CommMatrix) -> list[dict[int, np.ndarray]]:
     return buffers
 
 
-@pytest.mark.parametrize("name", [row.name for row in nuice.schedulers()])
-@given(matrix=comm_matrices(max_ranks=8, max_bytes=300), seed=st.integers(0, 50))
-def test_what_arrives_is_what_was_sent(name: str, matrix: nuice.CommMatrix, seed: int) -> None:
-    received = plan_with(name, matrix, seed).exchange(send_buffers(matrix))
+@pytest.mark.parametrize("name", ["coloring", "rex"])
+@given(matrix=comm_matrices(max_ranks=8, max_bytes=300))
+def test_what_arrives_is_what_was_sent(name: str, matrix: nuice.CommMatrix) -> None:
+    """tests/exchange/serial_test.cpp has all schedulers."""
+    received = plan_with(name, matrix).exchange(send_buffers(matrix))
     expected = {
         (s, d): payload(s, d, b).tobytes() for s, d, b in zip(*map(list, matrix.entries()), strict=True)
     }

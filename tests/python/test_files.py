@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nuice
-from matrices import comm_matrices, plan_with
+from matrices import comm_matrices
 from nuice.files import OutputFiles
 from nuice_fixtures import COMMAND
 
@@ -82,17 +82,6 @@ def test_what_is_wrong_with_the_whole_file_is_said_with_its_name(tmp_path: Path)
     with pytest.raises(nuice.Error, match="rank 0") as caught:
         nuice.load_matrix_market(file)
     assert str(caught.value).startswith(f"{file}:")
-
-
-@pytest.mark.parametrize("name", [row.name for row in nuice.schedulers()])
-@given(matrix=comm_matrices(), seed=st.integers(0, 2**64 - 1))
-def test_plans_come_back_as_they_were(name: str, matrix: nuice.CommMatrix, seed: int, tmp_path: Path) -> None:
-    plan = plan_with(name, matrix, seed)
-    plan.save(tmp_path / "a.plan")
-    again = nuice.load_plan(tmp_path / "a.plan", matrix)
-    assert again.schedule == plan.schedule
-    assert (again.scheduler, again.seed, again.guarantees) == (name, seed, plan.guarantees)
-    assert again.verified
 
 
 def test_a_plan_for_another_matrix_is_refused(tmp_path: Path) -> None:

@@ -176,8 +176,7 @@ def test_plans_on_more_communicators_than_mpich_has(kind: Kind) -> None:
     """MPICH has 2,048, of which a plan's first on a communicator takes two in addition."""
     done = kind.python(2, ROOT / "tests/python/mpi/many_communicators.py", "3000")
     assert done.returncode == 0, done.stdout + done.stderr
-    freed, kept, refused, refusal = done.stdout.splitlines()
-    assert freed == "freed: 3000 plans"
+    kept, refused, refusal = done.stdout.splitlines()
     found = re.fullmatch(r"kept: (\d+) plans, (\d+) communicators without", kept)
     assert found and 600 < int(found[1]) < int(found[2]) < 2048, kept
     assert refused == "refused on all ranks: True"

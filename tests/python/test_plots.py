@@ -34,17 +34,9 @@ def draw(figure, folder: Path) -> None:
 
 
 @every_matrix
-def test_matrices_are_drawn(matrix: nuice.CommMatrix, tmp_path: Path) -> None:
+def test_matrices_plans_and_comparisons_are_drawn(matrix: nuice.CommMatrix, tmp_path: Path) -> None:
     draw(plots.draw_matrix(matrix, "a [title] $x"), tmp_path)
-
-
-@every_matrix
-def test_plans_are_drawn(matrix: nuice.CommMatrix, tmp_path: Path) -> None:
     draw(plots.draw_timeline([nuice.plan(matrix, name) for name in ("ac", "coloring")]), tmp_path)
-
-
-@every_matrix
-def test_comparisons_are_drawn(matrix: nuice.CommMatrix, tmp_path: Path) -> None:
     draw(plots.draw_comparison(nuice.compare(matrix, repeat=1)), tmp_path)
 
 

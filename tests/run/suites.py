@@ -6,9 +6,9 @@ LIBRARY: libnuice_flow.so. --network: on a test network of 4 hosts, as root, wit
 else on this host, where there is no connection to another one. `make test-suites` says where the sources come
 from.
 
---calls PROGRAM: random_calls, 100,000 calls of which give the same sum; built with MPIEXEC's MPI.
+--calls: random_calls.py gives the same sum with this Python's mpi4py, whose MPI must be MPIEXEC's.
 
-usage: suites.py LIBRARY MPIEXEC [--network] [--calls PROGRAM] [--mpi4py DIR] [--mpich SOURCE BUILD]
+usage: suites.py LIBRARY MPIEXEC [--network] [--calls] [--mpi4py DIR] [--mpich SOURCE BUILD]
 """
 
 from __future__ import annotations
@@ -143,12 +143,12 @@ class Suites:
         self.governed += any(port["segments"] > 0 for port in ports)
         self.limited += any(port["segments"] > 0 and port["share_bytes"] is not None for port in ports)
 
-    def calls(self, program: Path) -> None:
+    def calls(self) -> None:
+        folder = Path(__file__).parent.resolve()
         for seed, ranks, rounds in ((1, 4, 10_000), (2, 8, 300), (3, 7, 300)):
-            words = [str(program), str(rounds), str(seed)]
-            self.compare(
-                f"random calls, seed {seed}", ranks, words, r"^sum \w+ of \d+ calls$", program.parent, 600
-            )
+            words = [sys.executable, str(folder / "random_calls.py"), str(rounds), str(seed)]
+            good = r"^sum \w+ of \d+ calls$"
+            self.compare(f"random calls, seed {seed}", ranks, words, good, folder, 600)
 
     def mpi4py(self, source: Path) -> None:
         words = [sys.executable, "test/main.py", "-i", MPI4PY_TESTS]
@@ -185,14 +185,14 @@ def main() -> int:
     parser.add_argument("library")
     parser.add_argument("mpiexec")
     parser.add_argument("--network", action="store_true", help="on a test network, as root")
-    parser.add_argument("--calls", type=Path, metavar="PROGRAM", help="random_calls")
+    parser.add_argument("--calls", action="store_true", help="random_calls.py")
     parser.add_argument("--mpi4py", type=Path, metavar="DIR")
     parser.add_argument("--mpich", type=Path, nargs=2, metavar=("SOURCE", "BUILD"), help="of test/mpi")
     options = parser.parse_args()
     with made_network() if options.network else nullcontext() as name:
         suites = Suites(options.library, Hosts(options.mpiexec, name) if name else ThisHost(options.mpiexec))
         if options.calls:
-            suites.calls(options.calls.resolve())
+            suites.calls()
         if options.mpi4py:
             suites.mpi4py(options.mpi4py.resolve())
         if options.mpich:

@@ -141,19 +141,6 @@ TEST(Hypercube, MendsTheLowestBitFirst) {
             (std::vector<std::int32_t>{0b0011, 0b0010, 0b0110, 0b1110}));
 }
 
-// 000 fig. 1 (b) is a line of processors: P3 -> P8 and P4 -> P5 share edge 4-5.
-TEST(Mesh, LinkContentionOf000Figure1) {
-  const auto net = make_topology("mesh:10");
-  const Route a = route_of(*net, 3, 8);
-  const Route b = route_of(*net, 4, 5);
-  ASSERT_EQ(b.size(), 1U);
-  EXPECT_EQ(net->link(b[0]).from, 4);
-  EXPECT_EQ(net->link(b[0]).to, 5);
-  EXPECT_NE(std::ranges::find(a, b[0]), a.end());
-  const Route back = route_of(*net, 5, 4);
-  EXPECT_EQ(std::ranges::find(a, back[0]), a.end()) << "the other way is another link";
-}
-
 /// Along which dimension each link of a route leads: the first one in which its ends differ.
 std::vector<std::size_t> dimensions_of(const Topology& net, const Route& route,
                                        const std::vector<Rank>& lengths) {

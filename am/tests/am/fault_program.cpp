@@ -213,33 +213,13 @@ class Ranks {
     });
   }
 
-  struct Memory {
-    std::vector<Partner> partners;
-    std::vector<std::vector<std::byte>> out, in;
-    std::vector<SendBuffer> send;
-    std::vector<ReceiveBuffer> receive;
-  };
-
-  Memory memory() const {
-    constexpr Bytes bytes = 50'000;
-    Memory memory;
-    to_others([&](Rank r) {
-      memory.partners.push_back({r, bytes});
-      memory.out.emplace_back(bytes);
-      memory.in.emplace_back(bytes);
-    });
-    for (auto& block : memory.out) memory.send.push_back({block.data(), bytes});
-    for (auto& block : memory.in) memory.receive.push_back({block.data(), bytes});
-    return memory;
-  }
-
   void drs() {
-    Memory all = memory();
+    test::FaultMemory all(rank_, false);
     drs::mpi::World world(comm_, transport(), options());
     const drs::Options how = {
         .lock = what_.work == "rma" ? drs::Lock::rma : drs::Lock::message,
         .when_busy = what_.work == "list" ? drs::WhenBusy::list : drs::WhenBusy::refuse};
-    drs::Exchange exchange = world.bind(all.partners, all.partners, all.send, all.receive, how);
+    drs::Exchange exchange = world.bind(all.to, all.from, all.send, all.receive, how);
     rounds([&](int) {
       exchange.start();
       exchange.wait();
@@ -266,10 +246,10 @@ class Ranks {
   }
 
   void learn() {
-    const Memory all = memory();
+    const test::FaultMemory all(rank_, false);
     drs::mpi::World world(comm_, transport(), options());
     const std::string_view ways[] = {"am_count", "am_quiesce"};
-    rounds([&](int i) { (void)world.sources(all.partners, ways[i % 2]); });
+    rounds([&](int i) { (void)world.sources(all.to, ways[i % 2]); });
   }
 
   Case what_;
