@@ -58,10 +58,9 @@ enum CallTag : int { fault_tag = DirectRun::tag + 1, letter_tag };
 /// that fails waits time_to_end_s for its sends. A rank that makes calls more often still has three quarters
 /// of this time to begin its receives.
 constexpr double late_s = time_to_end_s / 4;
-/// The time for which a rank that comes late checks for errors: 0.04 % of late_s. MPI takes in only a few
-/// messages per call, so one check is not enough; a rank with its own core checks a thousand times (0.05 to
-/// 0.08 us each). If ranks outnumber cores, a check may take a time slice, so there is a minimum number of
-/// checks. With fewer, mpi_kept_calls_test crashed on 3, 4 and 8 ranks.
+/// The time for which a rank that comes late checks for errors: 0.04 % of late_s, a thousand checks if it has
+/// a core (0.05 to 0.08 us each). MPI takes in only a few messages per check. If ranks outnumber cores, a
+/// check may take a time slice. With fewer checks, mpi_kept_calls_test crashed on 3, 4 and 8 ranks.
 constexpr double listen_s = late_s / 2500;
 constexpr int fewest_looks = 32;
 
