@@ -19,7 +19,8 @@ install(FILES include/nuice/nuice.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/nuic
 install(DIRECTORY include/nuice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT cxx PATTERN nuice.h EXCLUDE)
 # As source: a .mod file belongs to one version of one compiler.
 set(nuice_fortran_dir ${CMAKE_INSTALL_DATADIR}/nuice/fortran)
-install(DIRECTORY src/fortran/ DESTINATION ${nuice_fortran_dir} COMPONENT c)
+install(DIRECTORY src/fortran/ DESTINATION ${nuice_fortran_dir} COMPONENT c PATTERN *.in EXCLUDE)
+install(FILES ${NUICE_FORTRAN_MODULE} DESTINATION ${nuice_fortran_dir} COMPONENT c)
 
 configure_package_config_file(cmake/nuice-config.cmake.in ${PROJECT_BINARY_DIR}/nuice-config.cmake
   INSTALL_DESTINATION ${nuice_cmake_dir} PATH_VARS nuice_fortran_dir)

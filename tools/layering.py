@@ -120,6 +120,7 @@ HEADERS = {
         "mpi/exchanger",
         "mpi/options",
         "mpi/plan",
+        "mpi/plan_info",
         "mpi/several",
         "mpi/sparse_alltoallv",
     },

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Walks include/nuice/nuice.h: every function has a comment, a Fortran interface and a test.
+"""Walks include/nuice/nuice.h: every function has a comment, a procedure in Fortran and tests.
 
 The names in docs/how-to/languages.md exist; docs/reference/api-c.md has all (test_api_reference.py).
 """
@@ -24,7 +24,6 @@ OF_LAYERS = {"nuice_plan_refuse", "nuice_halo_agree", "nuice_halo_refuse"}
 OF_PROFILERS = {"nuice_observe"}
 # An optional argument of Fortran's nuice_halo_bind_gather and _scatter.
 ARGUMENTS_IN_FORTRAN = {"nuice_halo_set_wires"}
-SAME = {f"nuice_{name}": f"nuice_exchange_{name}" for name in ("start", "test", "wait", "free")}
 
 
 def text_of(*patterns: str) -> str:
@@ -40,7 +39,6 @@ def calls_by_macro(text: str) -> str:
 
 C_TESTS = text_of("tests/capi/*.c", "tests/capi/*.cpp")
 C_TESTS += calls_by_macro(C_TESTS)
-FORTRAN_INTERFACES = text_of("src/fortran/nuice_c.f90")
 FORTRAN_MODULE = text_of("src/fortran/nuice.F90", "src/fortran/*.inc")
 FORTRAN_TESTS = text_of("tests/fortran/*90")
 DOCS = text_of("docs/how-to/languages.md")
@@ -61,8 +59,6 @@ def missing(functions: dict[str, tuple[str, str]]) -> list[str]:
             continue
         if name in OF_LAYERS | OF_PROFILERS:
             continue
-        if f'bind(c, name="{SAME.get(name, name)}")' not in re.sub(r"&\s*", "", FORTRAN_INTERFACES):
-            found.append(f"{name}: no Fortran interface")
         if name in ARGUMENTS_IN_FORTRAN:
             continue
         if not re.search(rf"\b(subroutine|function|interface) {base}\b", FORTRAN_MODULE):
@@ -88,23 +84,11 @@ def test_what_is_missing_is_found() -> None:
     assert [problem.partition(": ")[2] for problem in found] == [
         "no comment",
         "no test in C",
-        "no Fortran interface",
         "not in the Fortran module",
         "no test in Fortran",
         "no test in C",
         "no twin with Fortran's handles",
     ]
-
-
-def test_interfaces_have_as_many_arguments() -> None:
-    joined = re.sub(r"\s*&\s*", " ", FORTRAN_INTERFACES)
-    for name, (_, arguments) in FUNCTIONS.items():
-        interface = re.search(rf'function c_\w+\(([^)]*)\) bind\(c, name="{name}"\)', joined)
-        if interface is None:
-            continue
-        of_c = [] if arguments.strip() == "void" else [one.strip() for one in arguments.split(",")]
-        names = [re.sub(r"\[\]", "", one).split()[-1].lstrip("*") for one in of_c]
-        assert [one.strip() for one in interface.group(1).split(",") if one.strip()] == names, name
 
 
 def test_the_page_names_functions_that_exist() -> None:

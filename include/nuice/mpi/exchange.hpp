@@ -68,7 +68,6 @@ struct ExchangeInfo {
 
 class DeviceRun;  // internal
 class HaloExchange;
-class KeptCalls;  // internal
 
 /// A plan bound to buffers. After every start() the program must call wait(), or test() until it returns
 /// true, or next() until it returns nothing.
@@ -158,7 +157,6 @@ class Exchange {
   friend class Plan;
   friend class Exchanger;
   friend class DeviceRun;
-  friend class KeptCalls;
   friend class HaloExchange;
   struct State;
   explicit Exchange(std::unique_ptr<State> state);

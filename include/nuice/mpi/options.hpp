@@ -7,7 +7,6 @@
 //   NUICE_OPTIONS="scheduler=coloring executor=phased" mpiexec ...       // overrides the program
 #pragma once
 
-#include <climits>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -105,10 +104,9 @@ struct AutoOptions {
   /// The expected number of uses of the plan, at least 1. The cost of an exchange includes the planning time
   /// divided by this number.
   std::uint64_t reuse = 100;
-  /// The machine, a name or a file as for find_machine(). If this string is empty, $NUICE_MACHINE names the
-  /// machine. If this variable is not set either, the adviser reads the file that nuice-calibrate --save
-  /// wrote for one host or for several hosts. If there is no such file, it uses a shipped machine.
-  /// Advice::sentence names the machine in use.
+  /// The machine, a name or a file as for find_machine(). If this string is empty, the adviser takes the
+  /// first that exists: the machine that $NUICE_MACHINE names, the file that nuice-calibrate --save wrote for
+  /// one host or for several hosts, a shipped machine. Advice::sentence names the machine in use.
   std::string machine = {};
 };
 
@@ -127,8 +125,7 @@ struct PlanOptions {
   /// this time (alpha / beta, Hockney's n1/2). The schedulers kpbs and bruck use this cost. From 0 to
   /// max_bytes.
   Bytes phase_cost_bytes = default_phase_cost_bytes;
-  /// Whether two ranks that have messages for each other exchange them in the same phase
-  /// (Problem::prefer_pairs).
+  /// Whether two ranks exchange their messages for each other in one phase (Problem::prefer_pairs).
   bool prefer_pairs = false;
   /// The network, as for make_topology() ("torus:4x4", "file:NAME"). Rank i of the communicator is rank i of
   /// the network. Schedulers that guarantee link_free need a network, and the check then proves link_free.
@@ -154,8 +151,7 @@ struct PlanOptions {
   bool once_per_host = true;
   /// Where the schedule is made. For thousands of ranks use Planning::distributed.
   Planning planning = Planning::everywhere;
-  /// Whether nuice::check() verifies the schedule before it is used. PlanInfo::check_s is the time of the
-  /// check.
+  /// Whether nuice::check() verifies the schedule before it is used, which takes PlanInfo::check_s.
   bool check = true;
   /// The time without progress, in seconds, after which wait(), test(), next() and poll() throw Error with
   /// code `timeout`; the text names the ranks for which this rank waits. 0: ranks wait forever. The time
@@ -194,7 +190,6 @@ struct PlanOptions {
   std::string text() const;
 };
 
-/// The name and the description of an option.
 struct PlanOptionName {
   std::string_view name;     ///< The name, such as "async.max_sends".
   std::string_view summary;  ///< A one-line description.

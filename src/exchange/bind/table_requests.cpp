@@ -2,12 +2,19 @@
 #include "exchange/bind/table_requests.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "exchange/bind/stage.hpp"
 #include "mpi/call.hpp"
+#include "mpi/requests.hpp"
 #include "nuice/core/error.hpp"
+#include "nuice/core/phase_table.hpp"
 
 namespace nuice::mpi {
 namespace {
@@ -89,6 +96,66 @@ class KeptTypes {
  private:
   std::vector<Datatype>& types_;
   std::vector<std::pair<MPI_Datatype, MPI_Datatype>> known_;
+};
+
+/// The memory for bytes that this rank forwards.
+///
+/// Every part that is received for another rank has its own place, in the order of the table. Places are not
+/// reused: all receives are posted before the exchange begins, so a message of a late phase may arrive while
+/// a message of an early phase is still here.
+class Stage {
+ public:
+  /// bytes: the size of all parts that put() will get; 0 for a table of direct transfers.
+  explicit Stage(Bytes bytes) {
+    if (bytes > 0) memory_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
+  }
+
+  // Call put() and take() in the order of the table's entries. Within an entry, the send comes before the
+  // receive.
+
+  /// Assigns a place to the part.
+  Block put(const Part& part) {
+    const Block place{memory_.get() + used_, part.bytes};
+    used_ += part.bytes;
+    messages_[{part.src, part.dst}].insert_or_assign(part.offset, place);
+    return place;
+  }
+
+  /// Appends the places of the part, and frees them. Throws Error `mismatch` if a byte of the part was not
+  /// put before, which cannot happen with a checked table.
+  void take(const Part& part, std::vector<Block>& places) {
+    Places& known = messages_[{part.src, part.dst}];
+    Bytes at = part.offset;
+    for (Bytes left = part.bytes; left > 0;) {
+      const auto after = known.upper_bound(at);
+      const auto found = after == known.begin() ? known.end() : std::prev(after);
+      const bool is_there = found != known.end() && found->first + found->second.bytes > at;
+      if (!is_there)
+        throw Error(ErrorCode::mismatch, "byte " + std::to_string(at) + " of message rank " +
+                                             std::to_string(part.src) + " -> rank " +
+                                             std::to_string(part.dst) + " is forwarded before it arrives");
+      const auto [begin, place] = *found;
+      known.erase(found);
+      const Bytes skipped = at - begin;
+      const Bytes taken = std::min(left, place.bytes - skipped);
+      const Bytes rest = place.bytes - skipped - taken;
+      if (skipped > 0) known.insert_or_assign(begin, Block{place.at, skipped});
+      if (rest > 0) known.insert_or_assign(at + taken, Block{place.at + skipped + taken, rest});
+      places.push_back({place.at + skipped, taken});
+      at += taken;
+      left -= taken;
+    }
+  }
+
+  /// Hands over the memory. It must outlive the requests that were made from the blocks.
+  std::unique_ptr<std::byte[]> release() { return std::move(memory_); }
+
+ private:
+  using Places = std::map<Bytes, Block>;  // by offset in the message
+
+  std::unique_ptr<std::byte[]> memory_;
+  Bytes used_ = 0;
+  std::map<std::pair<Rank, Rank>, Places> messages_;
 };
 
 class RequestMaker {

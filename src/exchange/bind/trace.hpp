@@ -44,7 +44,9 @@ class Trace {
   void write() noexcept;
 
  private:
-  static constexpr std::size_t capacity = std::size_t{1} << 16;  // notes, in 1.5 MiB
+  /// The number of notes that are kept, in 1.5 MiB. An exchange with 64 sources and 64 destinations makes
+  /// about 200 notes, so a trace has its last 300 exchanges.
+  static constexpr std::size_t capacity = std::size_t{1} << 16;
   struct Note {
     double at_s;
     std::int32_t kind;

@@ -5,16 +5,33 @@
 // gathered matrix, rank 0's machine, and equal options. No rank uses its own clock or files. Cost: less than
 // the exchanges for which it chooses (docs/reference/exchange.md).
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "exchange/choose/candidates.hpp"
 #include "exchange/choose/pick_machine.hpp"
 #include "exchange/plan/options.hpp"
 #include "exchange/plan/planner.hpp"
+#include "nuice/core/comm_matrix.hpp"
 #include "nuice/core/error.hpp"
+#include "nuice/core/executor.hpp"
+#include "nuice/core/hosts.hpp"
+#include "nuice/mpi/options.hpp"
+#include "nuice/plan/advise.hpp"
+#include "nuice/plan/scheduler.hpp"
 
 namespace nuice::mpi {
+
+/// Which messages between hosts can be combined: their number, and the number of pairs of hosts that have
+/// such messages.
+struct SmallMessages {
+  std::int64_t number = 0;
+  std::int64_t num_pairs = 0;
+};
+
 namespace {
 
 /// Messages are combined if one message between hosts would replace at least this number of messages on
@@ -29,6 +46,69 @@ constexpr std::size_t most_forwarded = 65536;
 constexpr std::uint64_t least_reuse_of_memory = 50;
 /// Combines messages up to this size, which is too small for the windows of TCP connections to matter.
 constexpr std::string_view combined_below_a_chunk = "combine=true combine.largest=32KiB";
+
+/// Returns whether the user's own exchanges are to show which method is best. Returns false if all ranks are
+/// on one host: no ranks share a port there, and differences of a few microseconds are lost among ranks that
+/// wait for cores.
+bool tries_on(const PickedMachine& picked, const PlanOptions& options) {
+  return options.effort == Effort::learn && !picked.is_named && !picked.is_one_host &&
+         options.executor == auto_name && options.trace.empty();
+}
+
+/// Returns whether predictions are used only to choose the order of messages. This is so if exchanges try
+/// methods, or if nothing is known of the network between several hosts, so that predictions would describe
+/// some other network.
+bool predicts_order_only(const PickedMachine& picked, const PlanOptions& options) {
+  return tries_on(picked, options) ||
+         (picked.is_nominal && !picked.is_one_host && options.executor == auto_name);
+}
+
+/// Returns the candidates that MPI can carry out on this machine, with the executor of `options` if it names
+/// one. for_hosts: whether several ranks of a host share a port; if so, schedulers that need a network of
+/// ranks, or forward messages, are left out. If a short queue may overflow, sending everything at once is
+/// left out too: all ranks of a host would send at once, and the adviser counts a host as one sender.
+///
+/// order_only: returns only one-port schedules. All their messages are sent at once, in the order of the
+/// schedule.
+std::vector<std::string> candidates_for(const PickedMachine& picked, const PlanOptions& options,
+                                        bool for_hosts, bool order_only) {
+  const Machine& machine = picked.machine;
+  const bool is_free = options.executor == auto_name;
+  const std::string asked = options.executor == auto_name ? std::string(default_executor) : options.executor;
+  std::vector<std::string> ours;
+  for (const std::string& name : mpi_candidates(machine)) {
+    const std::size_t colon = name.find(':');
+    const Scheduler& scheduler = find_scheduler(name.substr(0, colon));
+    const Executor& executor = find_executor(is_free ? name.substr(colon + 1) : asked);
+    if (for_hosts && scheduler.needs_topology()) continue;
+    const bool forwards = (scheduler.guarantees & direct) == 0;
+    if (for_hosts && forwards) continue;
+    const bool floods = for_hosts && executor.pace == Pace::at_once && machine.queue_senders > 0;
+    if (is_free && floods && !order_only) continue;
+    if (!executor.carries_out(scheduler.guarantees)) continue;
+    const bool has_order = (scheduler.guarantees & one_port) != 0;
+    if (order_only && (executor.pace != Pace::at_once || !has_order)) continue;
+    // Without option topology NUICE only guesses the links, and an order that keeps them free may lose time.
+    if (order_only && scheduler.needs_topology() && options.topology.empty()) continue;
+    const std::string candidate = std::string(scheduler.name) + ":" + std::string(executor.name);
+    if (std::ranges::find(ours, candidate) == ours.end()) ours.push_back(candidate);
+  }
+  return ours;
+}
+
+SmallMessages small_messages(const CommMatrix& matrix, const Hosts& hosts, Bytes largest) {
+  SmallMessages found;
+  std::vector<std::pair<Rank, Rank>> pairs;
+  for (MessageId id = 0; id < matrix.num_messages(); ++id) {
+    const auto [src, dst, bytes] = matrix.message(id);
+    if (hosts.same(src, dst) || bytes > largest) continue;
+    ++found.number;
+    pairs.emplace_back(hosts.host_of(src), hosts.host_of(dst));
+  }
+  std::ranges::sort(pairs);
+  found.num_pairs = std::ranges::unique(pairs).begin() - pairs.begin();
+  return found;
+}
 
 }  // namespace
 

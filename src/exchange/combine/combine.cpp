@@ -3,14 +3,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "core/text/names.hpp"
 #include "exchange/bind/whole_messages.hpp"
+#include "exchange/combine/window.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/collective.hpp"
+#include "mpi/discover/raw_values.hpp"
 #include "mpi/host/host_ranks.hpp"
 
 namespace nuice::mpi {
@@ -31,11 +32,8 @@ std::vector<HostMessage> told_by(const WholeMessages& small, const Hosts& hosts,
 
 std::vector<HostMessage> messages_of(const std::vector<std::vector<std::byte>>& of_ranks) {
   std::vector<HostMessage> messages;
-  for (const std::vector<std::byte>& bytes : of_ranks) {
-    const std::size_t begin = messages.size();
-    messages.resize(begin + bytes.size() / sizeof(HostMessage));
-    if (!bytes.empty()) std::memcpy(messages.data() + begin, bytes.data(), bytes.size());
-  }
+  for (const std::vector<std::byte>& bytes : of_ranks)
+    for (const HostMessage& message : values_in<HostMessage>(bytes)) messages.push_back(message);
   return messages;
 }
 

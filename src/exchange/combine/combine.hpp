@@ -3,11 +3,31 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "exchange/bind/layout.hpp"
-#include "exchange/combine/combined_run.hpp"
+#include "exchange/bind/whole_messages.hpp"
+#include "exchange/combine/host_group.hpp"
+#include "exchange/exec/outer_run.hpp"
+#include "exchange/host_layout.hpp"
+#include "mpi/host/shared_segment.hpp"
 
 namespace nuice::mpi {
+
+/// The parts of a CombinedRun, which bind() makes.
+struct CombinedParts : Decorator {
+  explicit CombinedParts(exchange::HostLayout its_layout) : layout(std::move(its_layout)) {}
+
+  std::shared_ptr<const HostGroup> group;
+  std::shared_ptr<const Communicator> comm;  // for messages between hosts
+  int tag = 0;                               // of these messages
+  Bytes chunk_bytes = 0;                     // the size of their pieces, as RunSettings::chunk_bytes
+  TableElements elements;                    // of this rank's combined messages
+  exchange::HostLayout layout;
+  SharedSegment memory;
+
+  std::unique_ptr<Run> around(std::unique_ptr<Run> others, Rank rank, Arrivals& arrivals) override;
+};
 
 struct Combining {
   std::shared_ptr<const HostGroup> group;

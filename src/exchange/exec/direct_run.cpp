@@ -147,9 +147,6 @@ std::string DirectRun::waits_for() const {
   std::vector<Rank> ranks;
   for (const Message& message : messages_)
     if (!message.is_done) ranks.push_back(message.partner);
-  std::ranges::sort(ranks);
-  const auto repeated = std::ranges::unique(ranks);
-  ranks.erase(repeated.begin(), repeated.end());
   return names_of(ranks);
 }
 

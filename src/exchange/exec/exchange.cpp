@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What all executors share: the message of a rank to itself, errors, and the watchdog.
-#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <exception>
@@ -19,7 +18,7 @@ void Exchange::State::start() {
   standing = Standing::broken;  // until all MPI calls below have returned
   observe_begin(Region::exchange, number());
   follows_ = false;
-  quiet_s_ = last_look_s_ = 0;
+  quiet_.restart();
   Trace& trace = arrivals.trace();
   trace.note(Trace::Kind::start);
   if (self_message) self_message->copy(*comm, self_tag);
@@ -100,7 +99,7 @@ bool Exchange::State::advance_watching(bool block, bool is_first_look) {
     const std::int64_t before = run->num_events();
     if (run->next(false)) return true;
     if (watches_deaths && run->num_events() == before) check_deaths();
-    if (watchdog_s > 0) check_watchdog(before, is_first_look ? most_between_calls_s : most_while_waiting_s);
+    if (watchdog_s > 0) check_watchdog(is_first_look ? most_between_calls_s : most_while_waiting_s);
     if (!block) return false;
     is_first_look = false;
     if (run->num_events() != before) patience.found_something();
@@ -115,20 +114,12 @@ void Exchange::State::check_deaths() const {
   throw Error(ErrorCode::mpi, "rank " + std::to_string(comm->rank()) + " gives up");  // guarded() adds names
 }
 
-/// Adds up the time in which this rank found no progress. The time between two checks counts as at most
-/// most_s, because this rank may have been stopped, and other ranks may have waited for it.
-void Exchange::State::check_watchdog(std::int64_t events_before, double most_s) {
-  const double now_s = MPI_Wtime();
-  if (run->num_events() != events_before || last_look_s_ == 0) {
-    quiet_s_ = 0;
-  } else {
-    quiet_s_ += std::min(now_s - last_look_s_, most_s);
-  }
-  last_look_s_ = now_s;
-  if (quiet_s_ < watchdog_s) return;
+void Exchange::State::check_watchdog(double most_s) {
+  quiet_.look(run->num_events(), MPI_Wtime(), most_s);
+  if (quiet_.seconds() < watchdog_s) return;
   throw Error(ErrorCode::timeout, "rank " + std::to_string(comm->rank()) + " gives up after " +
-                                      std::to_string(quiet_s_) + " s without progress: it waits for " +
-                                      run->waits_for());
+                                      std::to_string(quiet_.seconds()) +
+                                      " s without progress: it waits for " + run->waits_for());
 }
 
 template <typename Act>

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/support/watchdog.hpp"
 #include "exchange/bind/arrivals.hpp"
 #include "exchange/bind/table_requests.hpp"
 #include "exchange/exec/run.hpp"
@@ -73,14 +74,13 @@ struct Exchange::State {
   bool watches() const { return watchdog_s > 0 || watches_deaths; }
   bool advance_noting(bool block);
   bool advance_watching(bool block, bool is_first_look = true);
-  void check_watchdog(std::int64_t events_before, double most_s);
+  void check_watchdog(double most_s);
   void check_deaths() const;
   void say_forgotten(const char* what) const noexcept;
   void finish_quietly() noexcept;
 
-  bool follows_ = false;    // whether single messages are asked for
-  double quiet_s_ = 0;      // time without progress, for the watchdog
-  double last_look_s_ = 0;  // time of the last check, for the watchdog
+  bool follows_ = false;  // whether single messages are asked for
+  QuietTime quiet_;       // for the watchdog
 };
 
 }  // namespace nuice::mpi

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "exchange/exec/outer_run.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "core/support/watchdog.hpp"
@@ -50,11 +49,7 @@ void OuterRun::follow() {
 }
 
 std::string OuterRun::waits_for() const {
-  std::vector<Rank> ranks = own_waits_for();
-  std::ranges::sort(ranks);
-  const auto repeated = std::ranges::unique(ranks);
-  ranks.erase(repeated.begin(), repeated.end());
-  std::string text = names_of(ranks);
+  std::string text = names_of(own_waits_for());
   if (others_ && !others_are_over_) text += (text.empty() ? "" : "; ") + others_->waits_for();
   return text;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "exchange/bind/fields.hpp"
+#include "exchange/learn/learning_run.hpp"
 #include "exchange/plan/binder.hpp"
 #include "mpi/agree.hpp"
 
@@ -48,8 +49,8 @@ Plan::Binder::Bound Plan::Binder::bind_by_device(const DeviceSides& sides, Bound
   } else {
     const TagSpace of_reports = take_tags();
     all_or_none(comm(), [&] {
-      exchange->run = std::make_unique<LearningRun>(std::move(methods), table, exchange->arrivals,
-                                                    of_reports.comm, of_reports.next);
+      exchange->run =
+          learn_between(std::move(methods), table, exchange->arrivals, of_reports.comm, of_reports.next);
     });
   }
   exchange->run->describe(exchange->info);

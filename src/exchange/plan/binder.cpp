@@ -7,7 +7,8 @@
 #include "core/text/names.hpp"
 #include "exchange/bind/fields.hpp"
 #include "exchange/combine/combine.hpp"
-#include "exchange/exec/parts.hpp"
+#include "exchange/exec/rows.hpp"
+#include "exchange/learn/learning_run.hpp"
 #include "exchange/learn/reports.hpp"
 #include "exchange/shared_memory/near_messages.hpp"
 #include "flow/process.hpp"
@@ -127,8 +128,7 @@ std::unique_ptr<Run> Plan::Binder::bind_methods(Exchange::State& exchange, const
   }
   if (methods.empty()) return bind_to(exchange.arrivals);
   const TagSpace& of_reports = of_rivals.back().tags;
-  return std::make_unique<LearningRun>(std::move(methods), rest, exchange.arrivals, of_reports.comm,
-                                       of_reports.next);
+  return learn_between(std::move(methods), rest, exchange.arrivals, of_reports.comm, of_reports.next);
 }
 
 Plan::Binder::Bound Plan::Binder::finish(Bound exchange) const {
@@ -152,9 +152,10 @@ Plan::Binder::Bound Plan::Binder::bind_parts(const Layout& layout, bool on_devic
                   "option parts is for host memory only: a buffer is in GPU memory");
     exchange = new_exchange();
     prepare(*exchange);
-    exchange->run = std::make_unique<PartsRun>(
-        Binding{plan_.comm, slice_.table, slice_.notices, layout, exchange->arrivals, plan_.tags->next},
-        send_to_ ? *send_to_ : slice_.send_to, slice_.receive_from,
+    exchange->run = mpi::bind_parts(
+        {plan_.comm, slice_.table, slice_.notices, layout, exchange->arrivals, plan_.tags->next},
+        called_with_ ? called_with_->send_to : slice_.send_to,
+        called_with_ ? called_with_->receive_from : slice_.receive_from,
         std::exchange(exchange->self_message, {}));
     exchange->info.executor = "async";
   });
@@ -255,12 +256,13 @@ Plan::Binder::Bound Plan::Binder::messages(std::span<const Outgoing> sends,
                                            std::span<const Incoming> receives, bool is_in_place) {
   Layout given;
   std::vector<std::size_t> indices;
-  all_or_none(comm(), [&] { given = given_messages(slice_, sends, receives, indices); });
-  send_to_ = partners_of(given.send);
+  all_or_none(comm(), [&] {
+    given = given_messages(slice_, sends, receives, indices);
+    if (made_.settled_options.parts)
+      called_with_ = {partners_of(places_of(sends)), partners_of(places_of(receives))};
+  });
   Bound exchange = bind_messages(given, false, is_in_place);
   exchange->arrivals.number_sources(indices);
-  if (auto* const parts = dynamic_cast<PartsRun*>(exchange->run.get()))
-    parts->number(sends, indices, receives.size());
   return exchange;
 }
 

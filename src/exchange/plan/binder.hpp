@@ -95,8 +95,12 @@ class Plan::Binder {
   const Slice& slice_;
   Direction direction_;
   bool on_device_;
-  // of messages: partners in the order of the call, instead of the slice's
-  std::optional<std::vector<Partner>> send_to_;
+  /// The partners of all messages of the call, also those without bytes, in the order of the call.
+  struct Partners {
+    std::vector<Partner> send_to;
+    std::vector<Partner> receive_from;
+  };
+  std::optional<Partners> called_with_;  // set if messages are bound with option parts
 };
 
 }  // namespace nuice::mpi

@@ -2,13 +2,13 @@
 #include "exchange/plan/listing.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <string>
 
 #include "core/text/names.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/collective.hpp"
+#include "mpi/discover/raw_values.hpp"
 #include "mpi/discover/sparse.hpp"
 #include "nuice/core/error.hpp"
 
@@ -69,11 +69,7 @@ std::vector<Partner> listed_sources(TagSpace& tags, std::span<const Partner> lis
   all_or_none(comm, [&] {
     std::map<Rank, std::vector<Bytes>> from;
     if (const auto self = parts.find(comm.rank()); self != parts.end()) from.insert(*self);
-    for (const auto& item : inbox.items) {
-      std::vector<Bytes>& sizes = from[item.partner];
-      sizes.resize((item.end - item.begin) / sizeof(Bytes));
-      std::memcpy(sizes.data(), inbox.of(item).data(), item.end - item.begin);
-    }
+    for (const auto& item : inbox.items) from[item.partner] = values_in<Bytes>(inbox.of(item));
     for (const Partner& source : sources) {
       const auto told = from.find(source.rank);
       if (told == from.end()) {

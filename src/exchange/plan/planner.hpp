@@ -11,7 +11,6 @@
 
 #include "exchange/bind/layout.hpp"
 #include "exchange/combine/host_group.hpp"
-#include "exchange/learn/learning_run.hpp"
 #include "exchange/plan/plan_group.hpp"
 #include "mpi/communicator.hpp"
 #include "nuice/core/executor.hpp"

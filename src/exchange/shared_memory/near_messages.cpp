@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <utility>
 
 #include "core/text/names.hpp"
 #include "mpi/agree.hpp"
 #include "mpi/collective.hpp"
+#include "mpi/discover/raw_values.hpp"
 #include "mpi/host/cores.hpp"
 #include "mpi/host/host_ranks.hpp"
 #include "nuice/core/error.hpp"
@@ -33,19 +33,13 @@ struct Sent {
   Bytes bytes;
 };
 
-std::vector<Sent> sent_by(const std::vector<std::byte>& told) {
-  std::vector<Sent> all(told.size() / sizeof(Sent));
-  if (!told.empty()) std::memcpy(all.data(), told.data(), all.size() * sizeof(Sent));
-  return all;
-}
-
 /// The mailboxes of all ranks of the host. They are contiguous, by sender and then by destination.
 class HostBoxes {
  public:
   HostBoxes(std::span<const Rank> near, const std::vector<std::vector<std::byte>>& told)
       : near_(near), begin_(near.size() * sizeof(ReaderLine)) {
     for (const auto& of_rank : told)
-      for (const auto& [dst, bytes] : all_.emplace_back(sent_by(of_rank))) {
+      for (const auto& [dst, bytes] : all_.emplace_back(values_in<Sent>(of_rank))) {
         (void)dst;
         slot_bytes_ += Mailbox::slot_bytes_for(bytes);
       }

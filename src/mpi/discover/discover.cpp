@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -19,6 +18,7 @@
 #include "mpi/call.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/discover/gather.hpp"
+#include "mpi/discover/raw_values.hpp"
 #include "mpi/discover/sparse.hpp"
 #include "mpi/wait.hpp"
 #include "nuice/core/error.hpp"
@@ -71,7 +71,7 @@ std::vector<Partner> by_consensus(const Communicator& comm, std::span<const Part
   const SparseExchange::Box& inbox = sparse.run(std::move(box), sums, sizeof(Bytes));
   std::vector<Partner> sources;
   for (const auto& item : inbox.items)
-    std::memcpy(&sources.emplace_back(Partner{item.partner, 0}).bytes, inbox.of(item).data(), sizeof(Bytes));
+    sources.push_back({item.partner, values_in<Bytes>(inbox.of(item)).at(0)});
   return sources;
 }
 

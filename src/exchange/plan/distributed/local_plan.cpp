@@ -141,6 +141,12 @@ std::vector<bool> equal_places(const std::vector<Colour>& now, const std::vector
 
 }  // namespace
 
+MessageId Unchanged::count_sends(const Communicator& comm) const {
+  std::int64_t count = std::ranges::count(sends, true);
+  all_reduce(comm, MPI_IN_PLACE, &count, 1, MPI_INT64_T, MPI_SUM);
+  return static_cast<MessageId>(count);
+}
+
 LocalPlan plan_locally(const LocalProblem& problem) {
   Colours found = find_colours(problem);
   LocalPlan plan;

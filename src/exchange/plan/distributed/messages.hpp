@@ -3,34 +3,19 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <numeric>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "mpi/communicator.hpp"
+#include "mpi/discover/raw_values.hpp"
 #include "nuice/core/bounds.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/phase_table.hpp"
 #include "nuice/core/types.hpp"
 
 namespace nuice::mpi {
-
-template <typename T>
-std::span<const std::byte> bytes_of(std::span<const T> values) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  return std::as_bytes(values);
-}
-
-/// Returns the values in bytes that one rank has sent.
-template <typename T>
-std::vector<T> values_in(std::span<const std::byte> bytes) {
-  std::vector<T> values(bytes.size() / sizeof(T));
-  if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
-  return values;
-}
 
 /// A rank's messages in one direction by ascending partner, without its message to itself.
 struct Messages {

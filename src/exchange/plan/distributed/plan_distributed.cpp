@@ -9,12 +9,12 @@
 // a vector with one number per possible phase. The colouring needs O(d + D) memory, about 10 d short
 // messages, and one sum per round, for at most about 100 rounds (docs/how-to/at-scale.md).
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "exchange/plan/distributed/follow.hpp"
 #include "exchange/plan/distributed/local_plan.hpp"
 #include "exchange/plan/options.hpp"
 #include "exchange/plan/planner.hpp"
@@ -26,6 +26,93 @@
 
 namespace nuice::mpi {
 namespace {
+
+using distributed::Colour;
+
+std::map<Rank, Bytes> by_partner(const Messages& messages) {
+  std::map<Rank, Bytes> sizes;
+  for (std::size_t i = 0; i < messages.size(); ++i) sizes.emplace(messages.partners[i], messages.bytes[i]);
+  return sizes;
+}
+
+std::vector<Colour> colours_of(const Messages& now, std::span<const PhaseEntry> entries,
+                               Rank PhaseEntry::* partner) {
+  std::map<Rank, Colour> earlier;
+  for (const PhaseEntry& entry : entries)
+    if (entry.*partner != no_rank) earlier.emplace(entry.*partner, static_cast<Colour>(entry.phase));
+  std::vector<Colour> colours;
+  for (const Rank rank : now.partners) {
+    const auto at = earlier.find(rank);
+    colours.push_back(at == earlier.end() ? distributed::no_colour : at->second);
+  }
+  return colours;
+}
+
+std::vector<bool> and_same_size(std::vector<bool> kept, const Messages& now, const Messages& earlier) {
+  const std::map<Rank, Bytes> before = by_partner(earlier);
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    const auto at = before.find(now.partners[i]);
+    if (at == before.end() || at->second != now.bytes[i]) kept[i] = false;
+  }
+  return kept;
+}
+
+/// The earlier plan of this rank, if ranks plan again without a matrix (Plan::follow()). The arguments must
+/// outlive it.
+///
+/// Partners send each other only changes. New messages find phases by the walks of distributed colouring
+/// (schedulers/distributed/side.hpp); other messages keep their phases unless a walk moves them. Pairs of
+/// ranks check only messages that have changed or moved, because both ends know that all others are as
+/// before. Cost: messages to partners with changes, about ten control messages per change, and a sum over all
+/// ranks per round, for 15 to 45 rounds.
+class Followed {
+ public:
+  Followed(const PhaseTable& table, const distributed::Palette& palette)
+      : table_(table),
+        palette_(palette),
+        sends_(messages_of(table.destinations, table.rank)),
+        receives_(messages_of(table.sources, table.rank)) {}
+
+  /// Collective. Returns the messages that this rank receives now. sends: its current sends.
+  Messages sources(const Communicator& comm, SparseExchange& sparse, const Messages& sends) const {
+    SparseExchange::Box box;
+    std::map<Rank, Bytes> changes = by_partner(sends);
+    for (const auto& [partner, bytes] : by_partner(sends_)) {
+      const auto [now, is_gone] = changes.try_emplace(partner, 0);
+      if (!is_gone && now->second == bytes) changes.erase(now);
+    }
+    for (const auto& [partner, bytes] : changes) box.add(partner, bytes_of(std::span(&bytes, 1)));
+    SparseExchange::Sums sums{};
+    const SparseExchange::Box& inbox = sparse.run(std::move(box), sums, sizeof(Bytes));
+    Messages receives;
+    all_or_none(comm, [&] {
+      std::map<Rank, Bytes> now = by_partner(receives_);
+      for (const auto& item : inbox.items) now[item.partner] = values_in<Bytes>(inbox.of(item)).at(0);
+      for (const auto& [partner, bytes] : now)
+        if (bytes > 0) receives.add(partner, bytes);
+      receives.require_fits(comm.rank(), "receive");
+    });
+    return receives;
+  }
+
+  EarlierColours colours(const Messages& sends, const Messages& receives) const {
+    return {&palette_, colours_of(sends, table_.entries, &PhaseEntry::send_partner),
+            colours_of(receives, table_.entries, &PhaseEntry::recv_partner)};
+  }
+
+  /// Returns which messages have kept their size and their phase. (Phases may have new numbers, the same on
+  /// all ranks, because some phases are no longer used.)
+  Unchanged unchanged(const Messages& sends, const Messages& receives, const LocalPlan& plan) const {
+    return {and_same_size(plan.kept.sends, sends, sends_),
+            and_same_size(plan.kept.receives, receives, receives_)};
+  }
+
+ private:
+  const PhaseTable& table_;
+  const distributed::Palette& palette_;
+  Messages sends_;
+  Messages receives_;
+};
 
 /// Collective. Returns the ranks that send to this rank, with their bytes.
 Messages discover_sources(const Communicator& comm, SparseExchange& sparse, const Messages& sends) {
