@@ -78,8 +78,8 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Imported:
-    """An imported record. exchanges: the exchanges, sorted by descending bytes. call_sites: sums per call
-    site, if the report contains them.
+    """An imported record. exchanges: first that of the whole program, then those of each place, sorted by
+    descending bytes. call_sites: sums per call site, if the report contains them.
     """
 
     ranks: int
