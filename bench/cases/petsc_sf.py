@@ -23,7 +23,7 @@ TYPES = ["basic", "neighbor", "nuice"]
 USED = r"units of \d+ bytes, (\d+) exchanges: (planned|by basic)"
 TRIED = (
     r"timed in .* rounds: (.*): (basic is kept|the plan is kept|not decided)"
-    r"(?:, set up after (\d+) exchanges)?"
+    r"(?:; its set-up pays off after (\d+) exchanges)?"
 )
 BOXES = {2: (2, 1, 1), 4: (2, 2, 1), 8: (2, 2, 2), 16: (4, 2, 2)}
 

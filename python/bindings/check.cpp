@@ -48,8 +48,9 @@ void register_bounds(nb::module_& module) {
              "Returns lower bounds on phases and phase_bytes.");
   module.def(
       "whole_message_bytes", &whole_message_bytes, nb::arg("matrix"), without_gil(),
-      "Returns a lower bound on the phase_bytes of schedules that split no message. For every k, take the\n"
-      "maximum, over all ranks, of the k-th-largest message of a rank; the bound is the sum over k.");
+      "Returns a lower bound on the phase_bytes of schedules that split no message: the sum over k of the\n"
+      "largest of all ranks' k-th-largest messages. Messages that a rank sends and messages that it\n"
+      "receives are counted separately.");
 }
 
 void register_violation(nb::module_& module) {

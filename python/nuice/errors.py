@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The only exception class of the package. Errors of the C++ library are raised as this exception too."""
+"""The exception class of the package. Errors of the C++ library are raised as this exception too."""
 
 
 class Error(Exception):

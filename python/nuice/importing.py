@@ -7,9 +7,9 @@ Usage:
     report.exchanges[0].one(100)        # of one of 100 iterations
     for exchange in nuice.importing.read_otf2("scorep-trace").exchanges: print(exchange.site)
 
-These records contain only totals. The number of messages of a pair tells whether its exchange was repeated: a
-pair in a solver has one message per iteration, but a pair in the set-up has only a few messages
-(Exchange.classes).
+An mpiP report has only totals, and an OTF2 trace is summed over the run. The number of messages of a pair
+tells whether its exchange was repeated: a pair in a solver has one message per iteration, but a pair in the
+set-up has only a few messages (Exchange.classes).
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Imported:
-    """An imported record. exchanges: the exchanges, sorted by descending bytes. call_sites: sums per call
-    site, if the report contains them.
+    """An imported record. exchanges: first that of the whole program, then those of each place, sorted by
+    descending bytes. call_sites: sums per call site, if the report contains them.
     """
 
     ranks: int

@@ -46,7 +46,8 @@ constexpr double timeout_uncertainty = 1;
 constexpr double walk_uncertainty = 0.18;
 constexpr double steps_uncertainty = 0.25;
 
-/// The maximum number of pieces of a schedule that is kept. Larger schedules are made again.
+/// Schedules of at most this number of pieces are kept. Larger schedules are made again whenever they are
+/// needed.
 constexpr double most_pieces_kept = 4e6;
 
 /// The part of the time of all planned exchanges that the decision may take.

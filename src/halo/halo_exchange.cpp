@@ -15,7 +15,8 @@ HaloExchange::State& HaloExchange::state() const {
   return *state_;
 }
 
-/// If this rank's device driver reports an error, all ranks report it, like an error within an exchange.
+/// Runs act(). If the device's driver reports an error on this rank, the exchange fails on all ranks, as for
+/// an error within the exchange.
 template <typename Act>
 void HaloExchange::State::with_device(Act&& act) {
   try {

@@ -103,8 +103,8 @@ OwnedIndices OwnerFinder::owned() {
   return {0, list.size(), list};
 }
 
-/// Returns the owner that a rule gives; not for Kind::list. The result may not be a valid rank, so the caller
-/// must check it.
+/// Returns the owner of an index by the ranges, the array or the function; not for Kind::list. The result can
+/// be an invalid rank, so the caller must check it.
 Rank OwnerFinder::owner(GlobalIndex index) const {
   if (ownership_.kind_ == Ownership::Kind::function) return ownership_.owner_(index);
   if (ownership_.kind_ == Ownership::Kind::array) {

@@ -39,7 +39,8 @@ PetscErrorCode view_route(MPI_Comm comm, const Route& route, double set_up_s, Pe
   if (route.is_basics())
     PetscCall(PetscSNPrintf(kept.data(), kept.size(), "basic is kept"));
   else if (route.is_plans())
-    PetscCall(PetscSNPrintf(kept.data(), kept.size(), "the plan is kept, set up after %.0f exchanges",
+    PetscCall(PetscSNPrintf(kept.data(), kept.size(),
+                            "the plan is kept; its set-up pays off after %.0f exchanges",
                             std::ceil(set_up_s / (basic_s - plan_s))));
   if (known.num_reports(basic_arm) > 0)
     PetscCall(PetscViewerASCIIPrintf(

@@ -5,9 +5,10 @@
 // A clock counts bytes. Whenever transfers end, the messages that wait for the freed ports and links are
 // tried. The first is the message whose busiest port or link has the most bytes left. A message begins if all
 // its ports and links are free. After a quantum of bytes a message must compete again, so a long message does
-// not delay a more urgent one. If no other message takes its place, it continues as the same transfer. (The
-// rule is most remaining work first, with preemption. In open shops with one machine per job it is optimal:
-// Gonzalez and Sahni, J. ACM 23, 1976. Here jobs need several machines at once, so it is a heuristic.)
+// not delay a more urgent one. If no other message takes its place, it continues as the same transfer.
+// The rule (most remaining work first, with preemption) is a heuristic. An open shop with preemption has a
+// schedule in which the busiest machine is never idle (Gonzalez and Sahni, J. ACM 23, 1976), but even without
+// links this rule does not always find it.
 //
 // Phases are the levels of the resulting order: a transfer is in the first phase after the phases of all
 // transfers that used its ports and links before. So no phase has link contention. Phases say nothing about

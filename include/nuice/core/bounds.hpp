@@ -18,7 +18,7 @@ struct Busiest {
 };
 
 struct Bounds {
-  /// The maximum number of messages that a rank sends or receives. No schedule has fewer phases.
+  /// The maximum number of messages that a rank sends or receives. No direct schedule has fewer phases.
   MessageId max_degree = 0;
   Busiest max_degree_at;
   /// The maximum number of bytes that a rank sends or receives. No schedule has fewer phase_bytes().
@@ -27,7 +27,7 @@ struct Bounds {
   Bytes total_bytes = 0;  ///< The sum of the sizes of all messages between different ranks.
 };
 
-/// Returns bounds for all schedules of the matrix. O(num_ranks + messages).
+/// Returns bounds for all one_port schedules of the matrix. O(num_ranks + messages).
 Bounds lower_bounds(const CommMatrix& matrix);
 
 /// Returns a lower bound W of phase_bytes() for schedules of whole messages:

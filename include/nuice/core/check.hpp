@@ -15,10 +15,11 @@ namespace nuice {
 /// The guarantees that a schedule may have. Delivery (every byte of every message arrives exactly once) is
 /// always guaranteed.
 enum Guarantee : unsigned {
-  direct = 1U << 0,         ///< Every transfer goes from the source of a message directly to its destination.
-  one_port = 1U << 1,       ///< Every phase is a partial permutation: no node contention (NICE s.2.1).
-  fewest_phases = 1U << 2,  ///< The number of phases is the maximum degree; no schedule has fewer phases.
-  /// phase_bytes() is the number of bytes of the busiest rank; no schedule has fewer.
+  direct = 1U << 0,    ///< Every transfer goes from the source of a message directly to its destination.
+  one_port = 1U << 1,  ///< Every phase is a partial permutation: no node contention (NICE s.2.1).
+  /// The number of phases is the maximum degree; no direct one_port schedule has fewer phases.
+  fewest_phases = 1U << 2,
+  /// phase_bytes() is the number of bytes of the busiest rank; no one_port schedule has fewer.
   fewest_bytes = 1U << 3,
   /// No phase has link contention on a given network (000 s.2.1): in no phase does a link carry more
   /// transfers than Link::slots().

@@ -65,9 +65,9 @@ std::span<const Executor> executors();
 /// lists the known names.
 const Executor& find_executor(std::string_view name);
 
-/// Adds an entry until the program ends; the strings of the entry must live as long. Call add_executor() on
-/// all ranks, before the first plan. Throws Error with code `invalid_argument` if the name is empty or taken,
-/// `limit` for the 129th entry.
+/// Adds an entry, which stays until the program ends. The strings of the entry must stay valid until then.
+/// Call add_executor() on all ranks, before the first plan. Throws Error with code `invalid_argument` if the
+/// name is empty or taken, `limit` for the 129th entry.
 void add_executor(const Executor& row);
 
 }  // namespace nuice

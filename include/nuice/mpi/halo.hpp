@@ -99,7 +99,7 @@ class Halo {
   /// directions and fields of any size; give the size that is sent most often, because some schedulers,
   /// including "auto", use it.
   /// Cost: O(needed log needed) on each rank, a plan (see Plan; two plans if PlanOptions::topology names a
-  /// network), and one exchange of 8 bytes per ghost; with Ownership::list three exchanges more.
+  /// network), and one exchange of 8 bytes per ghost; with Ownership::list three plans and exchanges more.
   /// Throws Error, the same on all ranks; the text names the rank and the index at fault:
   ///   invalid_argument  a needed index that no rank owns or that is out of range; an index owned twice;
   ///                     ranges that descend or are not one per rank; entry_bytes below 1; errors of options

@@ -71,8 +71,8 @@ struct CombineOptions {
   /// The largest message, in bytes, that is combined; the executor carries larger messages from rank to rank
   /// in the same exchange. 0: nothing is combined.
   Bytes largest_bytes = 512;
-  /// The maximum number of ranks per host that exchange messages with other hosts; each such leader serves
-  /// some of the other hosts. 0: all ranks.
+  /// The maximum number of ranks per host that exchange combined messages with other hosts; each of them
+  /// serves some of the other hosts. 0: all ranks.
   int leaders = 0;
 };
 

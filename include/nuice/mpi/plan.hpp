@@ -73,8 +73,8 @@ class Plan {
   /// If this plan was made by distributed_coloring with Planning::distributed, the new plan reuses its
   /// phases. Partners tell each other only what has changed. New messages get phases, and most other messages
   /// keep their phases. Changed and moved messages are checked. Cost: O(own messages) time, about ten short
-  /// messages per change, and 15 to 45 rounds with one sum over all ranks each. The new plan may have 5 %
-  /// more phases than a plan from the constructor, so call the constructor from time to time.
+  /// messages per change, and 15 to 45 rounds with one sum over all ranks each. The new plan may have about
+  /// 5 % more phases than a plan from the constructor, so call the constructor from time to time.
   /// If this plan was made in any other way, the new plan is made from scratch, by the same scheduler and
   /// executor: `auto` does not choose again, and for a plan of from_table() the options name the scheduler.
   /// Throws Error, the same on all ranks, as the constructor does; also with code `mismatch` if ranks follow

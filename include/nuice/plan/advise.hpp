@@ -55,8 +55,9 @@ struct AdviceOptions {
   /// predicted exchange time, but at least 0.1 ms (the time to make a small plan) and at most 3 s.
   std::optional<double> budget_s = std::nullopt;
   /// The relative error of the machine's description, which increases Candidate::uncertainty. The default, 18
-  /// %, comes from the CM-5: nine in ten of the times that the papers print differ by less than 18 % from the
-  /// simulated times (papers/docs/reproduce.md).
+  /// %, comes from the CM-5: nine in ten of the exchange times in 001 table 11, 003 tables 2 and 3 and 004
+  /// tables 4 to 6 (messages of up to 32 KiB) differ by less than 18 % from the simulated times (nuice
+  /// reproduce).
   double machine_uncertainty = 0.18;
 };
 

@@ -126,9 +126,9 @@ std::span<const Scheduler> schedulers();
 /// lists the known names.
 const Scheduler& find_scheduler(std::string_view name);
 
-/// Adds an entry until the program ends; the strings of the entry must live as long. Call add_scheduler() on
-/// all ranks, before the first plan. Throws Error with code `invalid_argument` if the name is empty or taken,
-/// or if alias_of is unknown; `limit` for the 129th entry.
+/// Adds an entry, which stays until the program ends. The strings of the entry must stay valid until then.
+/// Call add_scheduler() on all ranks, before the first plan. Throws Error with code `invalid_argument` if the
+/// name is empty or taken, or if alias_of is unknown; `limit` for the 129th entry.
 void add_scheduler(const Scheduler& row);
 
 /// Finds a scheduler by name and makes a schedule. Throws Error with code `invalid_argument` for an unknown

@@ -42,10 +42,11 @@ def mpip(
     iterations: Iterations = 0,
     as_json: AsJson = False,
 ) -> None:
-    """The communication matrices of an mpiP report: of the whole run, of one exchange, and of each class of
-    pairs that communicate equally often.
+    """Makes matrices from an mpiP report: of the whole run, of one exchange, and of each class of pairs that
+    communicate about equally often.
 
-    A report contains only the matrix of the whole program. Sums by call site are shown too.
+    An mpiP report has one matrix for the whole program, and none for a call site. The bytes that each call
+    site sent are printed.
     """
     from ..importing import read_mpip
 

@@ -49,7 +49,8 @@ class Exchange:
     call Wait() once, or Test() until it returns True, or Next() until it returns None.
 
     The exchange keeps its buffers alive until Free(). In a `with` statement, the exchange is freed at the end
-    of the block. If it is active, it is completed first, unless an exception leaves the block.
+    of the block, after it has completed. If an exception leaves the block while the exchange is active, it is
+    neither completed nor freed.
     """
 
     __slots__ = ("_handle",)

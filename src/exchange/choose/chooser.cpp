@@ -222,8 +222,8 @@ class Plan::Planner::Chooser {
     return small_.number >= least_combined * small_.num_pairs && small_.number > 0;
   }
 
-  /// Decides whether shared memory is used. If all ranks share one host, it is the fastest way. With several
-  /// hosts no gain was measured.
+  /// Decides whether shared memory is used: if all ranks share one host, no executor is named, the plan is
+  /// used often enough, and a message is short enough. With several hosts no gain was measured.
   void settle_shared_memory() {
     if (!state_.shares_ports || state_.info.num_hosts > 1 || options_.executor != auto_name) return;
     if (options_.automatic.reuse < least_reuse_of_memory) return;

@@ -45,7 +45,7 @@ const std::array option_table{
     Row{"combine", "aggregation: one message from host to host", Flag<O>{NUICE_AT(combine)}},
     Row{"combine.largest", "largest combined message, in bytes",
         Size<O>{NUICE_AT(combining.largest_bytes), 0, INT_MAX}},
-    Row{"combine.leaders", "number of ranks of a host that exchange with other hosts; 0: all",
+    Row{"combine.leaders", "maximum number of ranks of a host that exchange combined messages; 0: all",
         Whole<O, int>{NUICE_AT(combining.leaders), 0, INT_MAX}},
     Row{"shared_memory", "messages inside a host bypass MPI and use shared memory",
         Flag<O>{NUICE_AT(shared_memory)}},

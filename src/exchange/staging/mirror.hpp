@@ -17,9 +17,10 @@
 
 namespace nuice::mpi {
 
-/// Returns the ends of the copies that fill a mirror of `bytes`. The first copy has one chunk, so that it can
-/// be sent early. Later copies have up to four chunks, because each copy takes some us to begin. On an H100,
-/// copies of 256 KiB reach 0.72 of the bus's rate, and these copies 0.90 (tools/gpu-check.sh).
+/// Cuts the `bytes` bytes of a mirror into copies, and returns the offset at which each copy ends. The first
+/// copy has one chunk, so that its data can be sent early. Later copies have up to four chunks, because
+/// starting a copy takes some microseconds. On an H100, copies of 256 KiB reach 0.72 of the bus's rate, and
+/// copies cut in this way 0.90 (tools/gpu-check.sh).
 std::vector<Bytes> ends_of_copies(Bytes bytes, Bytes chunk_bytes);
 
 class Mirror {
@@ -47,8 +48,9 @@ class Mirror {
   /// The ranges that have memory, ascending.
   const std::vector<Range>& ranges() const { return ranges_; }
 
-  // These functions copy bytes [begin, end) of the mirror, in the order of the stream. An end inside an item
-  // must be a multiple of 16 bytes from the item's begin.
+  // fill() copies bytes [begin, end) of the mirror from the user's memory, and drain() copies them back to
+  // it, in the order of the stream. If begin or end lies inside an item, its distance from the item's begin
+  // must be a multiple of 16 bytes.
   void fill(Bytes begin, Bytes end, const device::Stream& stream) const;
   void drain(Bytes begin, Bytes end, const device::Stream& stream) const;
 

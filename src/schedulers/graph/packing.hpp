@@ -27,8 +27,8 @@ class Packing {
   std::span<const Need> needs(MessageId id) const {
     return {needs_.data() + begin_[id], begin_[id + 1] - begin_[id]};
   }
-  /// Returns the minimum number of phases for the messages with this need: the number of messages divided by
-  /// the slots.
+  /// Returns a lower bound on the number of phases for the messages with this need: the number of messages
+  /// divided by the slots, not rounded.
   double load(Need need) const {
     return static_cast<double>(load_[need]) / static_cast<double>(num_slots(need));
   }
