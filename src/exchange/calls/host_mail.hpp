@@ -98,8 +98,6 @@ class HostMail {
   bool is_oversubscribed_ = false;
 };
 
-/// Messages in pools begin at multiples of this number of bytes.
-inline constexpr Bytes mail_alignment = cache_line_bytes;
 /// The size of a slot. The slots of 64 ranks take 2 MiB, a sixteenth of the size of their pools.
 inline constexpr Bytes mail_slot_bytes = 4 * cache_line_bytes;
 inline constexpr auto mail_slot_room =
@@ -111,7 +109,7 @@ class MailPlaces {
   explicit MailPlaces(const HostMail& mail) : left_(mail.pool_bytes()) {}
   std::int64_t next(Bytes bytes) {
     if (bytes <= mail_slot_room) return in_slot;
-    const Bytes taken = round_up(bytes, mail_alignment);
+    const Bytes taken = round_up(bytes, Bytes{cache_line_bytes});  // messages in pools begin at cache lines
     if (taken > left_) return by_mpi;
     left_ -= taken;
     return left_;
