@@ -48,7 +48,7 @@ double rule_work_s(const Traits& t, double candidates) {
   return step_s * (500 + 150 * candidates + 2 * t.ranks + t.messages * (1 + t.hops / 2));
 }
 
-double walk_work_s(const Traits& t) { return step_s * (t.ranks + 4 * t.messages); }
+double walk_work_s(const Traits& t) { return step_s * (t.ranks + 6 * t.messages); }
 
 /// Each begin and end of a message changes the rates of other messages. If all messages are in flight at
 /// once, it changes the rates of all messages at the same ports. It changes nearly all rates if messages

@@ -3,14 +3,14 @@
 // A long message leaves when its receiver has entered the phase too. So each transfer follows from the times
 // at which its two ranks enter:
 //
-//   begin = enter(src) + overhead                                        short
+//   begin = enter(src) + overhead of all its messages so far             short
 //           max(enter(src) + overhead, enter(dst)) + handshake           long
-//   end   = begin + beta * bytes
+//   end   = begin + beta * bytes, but at both ranks at least the first begin + beta * all bytes of the phase
 //   enter(src) >= end,  enter(dst) >= end + latency + overhead           of the next phase
 //
-// These times ignore that messages share a port, because ranks drift apart and a receiver has few messages at
-// a time. But if a receiver may get more than its queue holds, all messages in flight to it share its port
-// evenly, and the messages that find the queue full are counted.
+// These times ignore that messages of different phases share a port, because ranks drift apart and a receiver
+// has few messages at a time. But if a receiver may get more than its queue holds, all messages in flight to
+// it share its port evenly, and the messages that find the queue full are counted.
 #include "advise/predict/walk.hpp"
 
 #include <algorithm>
@@ -36,6 +36,7 @@ class FullQueue {
 
   /// Returns how many messages find the queue full. They are retransmitted when all other messages have left.
   double turned_away(std::vector<Arrival>& arrivals) {
+    if (arrivals.size() <= static_cast<std::size_t>(machine_.queue_senders)) return 0;
     std::ranges::stable_sort(arrivals, {}, &Arrival::begin_s);
     double turned_away = 0;
     for (const Arrival& arrival : arrivals) {
@@ -82,34 +83,38 @@ class FullQueue {
 
 class Walk {
  public:
-  Walk(const Machine& machine, const Traits& traits)
+  Walk(const Machine& machine, const Traits& traits, double send_s)
       : machine_(machine),
-        enter_s_(traits.ports.size(), 0),
-        next_s_(traits.ports.size(), 0),
-        launch_s_(traits.ports.size(), 0),
+        send_s_(send_s),
+        ranks_(traits.ports.size()),
         on_the_way_s_(machine.latency_s + traits.hops * machine.hop_s),
-        may_overflow_(traits.ports.size()),
-        arrivals_(traits.ports.size()) {
-    for (std::size_t rank = 0; rank < traits.ports.size(); ++rank) {
-      const Load& in = traits.ports[rank].in;
-      may_overflow_[rank] = machine.queue_senders > 0 && in.messages > machine.queue_senders &&
-                            in.wire > static_cast<double>(machine.queue);
-    }
+        arrivals_(machine.queue_senders > 0 ? traits.ports.size() : 0) {}
+
+  /// Begins the next phase. Ranks enter it with their first message.
+  void next_phase() {
+    for (const Move& move : moves_) end(move);
+    for (const Move& move : moves_)
+      for (const Rank rank : {move.src, move.dst}) ranks_[at(rank)].enter_s = ranks_[at(rank)].next_s;
+    moves_.clear();
+    ++phase_;
   }
 
-  void phase(const auto& transfers) {
-    const double entering_s = machine_.phase_s + machine_.post_receive_s;
-    for (const Transfer& transfer : transfers) {
-      const auto src = static_cast<std::size_t>(transfer.src);
-      launch_s_[src] = enter_s_[src] + entering_s + machine_.send_overhead_s;
-    }
-    for (const Transfer& transfer : transfers) move(transfer, entering_s);
-    for (const Transfer& transfer : transfers)
-      for (const Rank rank : {transfer.src, transfer.dst})
-        enter_s_[static_cast<std::size_t>(rank)] = next_s_[static_cast<std::size_t>(rank)];
+  void begin(const Transfer& transfer) {
+    Place& src = entered(transfer.src);
+    Place& dst = entered(transfer.dst);
+    const Bytes bytes = transfer.bytes();
+    const auto wire = static_cast<double>(wire_bytes(machine_, bytes));
+    src.busy_s += send_s_;
+    const bool is_long = bytes > machine_.eager_limit;
+    const double ready_s = is_long ? std::max(src.busy_s, posted_s(dst)) + machine_.handshake_s : src.busy_s;
+    const double begin_s = ready_s + machine_.start_up_s;
+    src.out.add(begin_s, wire);
+    dst.in.add(begin_s, wire);
+    if (!arrivals_.empty()) arrivals_[at(transfer.dst)].push_back({begin_s, wire});
+    moves_.push_back({transfer.src, transfer.dst, bytes, wire, begin_s});
   }
 
-  double seconds() const { return std::ranges::max(enter_s_); }
+  double seconds() const { return std::ranges::max(ranks_, {}, &Place::enter_s).enter_s; }
 
   double timeouts_s() {
     double most = 0;
@@ -119,44 +124,84 @@ class Walk {
   }
 
  private:
-  void move(const Transfer& transfer, double entering_s) {
-    const auto src = static_cast<std::size_t>(transfer.src);
-    const auto dst = static_cast<std::size_t>(transfer.dst);
-    const Bytes bytes = transfer.bytes();
-    const auto wire = static_cast<double>(wire_bytes(machine_, bytes));
-    const double posted_s = enter_s_[dst] + entering_s;
-    const bool is_long = bytes > machine_.eager_limit;
-    const double ready_s =
-        is_long ? std::max(launch_s_[src], posted_s) + machine_.handshake_s : launch_s_[src];
-    const double begin_s = ready_s + machine_.start_up_s;
-    const double end_s = begin_s + wire * machine_.byte_s;
-    const double arrives_s = end_s + on_the_way_s_;
-    const double copy_s = arrives_s < posted_s ? machine_.copy_byte_s * static_cast<double>(bytes) : 0;
-    const double taken_s =  // the processor sends first
-        std::max({arrives_s, posted_s, launch_s_[dst]}) + machine_.receive_overhead_s + copy_s;
-    next_s_[src] = std::max(next_s_[src], end_s);
-    next_s_[dst] = std::max(next_s_[dst], taken_s);
-    if (may_overflow_[dst]) arrivals_[dst].push_back({begin_s, wire});
+  /// The bytes that a rank sends or receives in a phase.
+  struct Port {
+    double first_s = 0;
+    double wire = 0;
+
+    void add(double begin_s, double more) {
+      first_s = wire > 0 ? std::min(first_s, begin_s) : begin_s;
+      wire += more;
+    }
+  };
+
+  struct Place {
+    std::size_t phase = 0;
+    double enter_s = 0;  // when it enters the present phase
+    double next_s = 0;   // when it enters the next phase
+    double busy_s = 0;   // until then its processor works
+    Port out;
+    Port in;
+  };
+
+  struct Move {
+    Rank src;
+    Rank dst;
+    Bytes bytes;
+    double wire;
+    double begin_s;
+  };
+
+  static std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
+
+  double posted_s(const Place& place) const {
+    return place.enter_s + machine_.phase_s + machine_.post_receive_s;
+  }
+
+  Place& entered(Rank rank) {
+    Place& place = ranks_[at(rank)];
+    if (std::exchange(place.phase, phase_) != phase_) {
+      place.busy_s = posted_s(place);
+      place.out = place.in = {};
+    }
+    return place;
+  }
+
+  void end(const Move& move) {
+    Place& src = ranks_[at(move.src)];
+    Place& dst = ranks_[at(move.dst)];
+    const auto end_s = [&](const Port& port) {
+      return std::max(move.begin_s + move.wire * machine_.byte_s, port.first_s + port.wire * machine_.byte_s);
+    };
+    const double arrives_s = end_s(dst.in) + on_the_way_s_;
+    const double copy_s =
+        arrives_s < posted_s(dst) ? machine_.copy_byte_s * static_cast<double>(move.bytes) : 0;
+    dst.busy_s += machine_.receive_overhead_s + copy_s;  // the processor sends first
+    src.next_s = std::max(src.next_s, end_s(src.out));
+    const double taken_s = std::max(arrives_s, posted_s(dst)) + machine_.receive_overhead_s + copy_s;
+    dst.next_s = std::max({dst.next_s, taken_s, dst.busy_s});
   }
 
   const Machine& machine_;
-  std::vector<double> enter_s_;   // by rank: when it enters the present phase
-  std::vector<double> next_s_;    // by rank: when it enters the next phase
-  std::vector<double> launch_s_;  // by rank: when its latest message is started
+  std::size_t phase_ = 0;
+  double send_s_;
+  std::vector<Place> ranks_;
+  std::vector<Move> moves_;  // of the present phase
   double on_the_way_s_;
-  std::vector<bool> may_overflow_;
-  std::vector<std::vector<Arrival>> arrivals_;  // by receiver whose queue may overflow
+  std::vector<std::vector<Arrival>> arrivals_;  // by receiver, if queues may overflow
 };
 
 }  // namespace
 
-Estimate rule_of_phases(const Schedule& schedule, const Traits& t, const Machine& m) {
-  Walk walk(m, t);
-  Estimate estimate{.phases = static_cast<double>(schedule.num_phases())};
+Estimate rule_of_phases(const Schedule& schedule, bool at_once, const Traits& t, const Machine& m) {
+  Walk walk(m, t, m.send_overhead_s + (at_once ? m.async_send_s : 0));
   for (PhaseId phase = 0; phase < schedule.num_phases(); ++phase) {
     check_interrupt();
-    walk.phase(schedule.transfers(phase));
+    if (phase == 0 || !at_once) walk.next_phase();
+    for (const Transfer& transfer : schedule.transfers(phase)) walk.begin(transfer);
   }
+  walk.next_phase();
+  Estimate estimate{.phases = static_cast<double>(schedule.num_phases())};
   estimate.phase_bytes = static_cast<double>(phase_bytes(schedule));
   estimate.possible_s = walk.timeouts_s();
   estimate.exchange_s = walk.seconds() + estimate.possible_s;

@@ -7,8 +7,8 @@
 
 namespace nuice::advice {
 
-/// Predicts a direct schedule that is run phase by phase, and in which a rank sends and receives at most one
-/// message per phase. Cost: O(transfers), and O(m log m) for m messages to ranks whose queue may overflow.
-Estimate rule_of_phases(const Schedule& schedule, const Traits& traits, const Machine& machine);
+/// Predicts a schedule that is run phase by phase or, with at_once, all at once in its order. Cost:
+/// O(transfers), and O(m log m) for m messages to ranks whose queue may overflow.
+Estimate rule_of_phases(const Schedule& schedule, bool at_once, const Traits& traits, const Machine& machine);
 
 }  // namespace nuice::advice
