@@ -5,10 +5,11 @@
 // * histogram: every rank adds 1 to random places of a table that is distributed over all ranks.
 // * index-gather: every rank reads such places.
 //
-// A place is an offset of 4 bytes at its rank; a value has 4 bytes. There are two peers. One peer exchanges
-// all updates at once. It counts them, exchanges the counts by MPI_Alltoall, and the data by MPI_Alltoallv.
-// In index-gather another MPI_Alltoallv returns the answers in the same order. The other peer works in rounds
-// like bale's exstack: ranks fill buffers until one is full, then all ranks exchange them.
+// An update or question names a place by its offset (4 bytes) in the owner's table; a value has 4 bytes. Two
+// versions with bare MPI serve for comparison. One exchanges all updates at once: it counts them, exchanges
+// the counts by MPI_Alltoall, and the offsets by MPI_Alltoallv. In index-gather another MPI_Alltoallv returns
+// the answers in the same order. The other works in rounds like bale's exstack: each rank fills a buffer for
+// every rank until one of them is full, then all ranks exchange their buffers.
 #pragma once
 
 #include <mpi.h>

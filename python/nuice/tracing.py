@@ -64,8 +64,8 @@ class Wait:
 
 @dataclass(frozen=True)
 class Run:
-    """One exchange, from the first start() of a rank to the end on the last rank. notes: the notes of every
-    rank, with times since begin_s.
+    """One exchange, from the earliest start() on any rank to the end on the last rank. notes: the notes of
+    every rank, with times since begin_s.
     """
 
     notes: dict[int, NDArray[Any]]

@@ -2,9 +2,9 @@
 // The MPI of the program into which a library is preloaded. The library is linked with no MPI, because it is
 // also loaded into processes without MPI (mpiexec, shells).
 //
-// This library exports MPI_X and PMPI_X. Programs call MPI_X. Fortran's functions (in libraries of their own)
-// and the program's tools, linked or preloaded, call PMPI_X. Both functions here call the function of the
-// same name in the libraries that were loaded after this one: another tool, or MPI.
+// Programs call MPI_X. MPI's Fortran bindings (separate libraries) and the program's tools, linked or
+// preloaded, call PMPI_X. So this library exports each function under both names. Both call the function of
+// the same name in the next library in load order: another tool, or MPI.
 #pragma once
 
 #include <mpi.h>

@@ -8,11 +8,12 @@
 // while 003 table 3 prints 26.56. Here the search in row i begins at column i, which takes 26.7 phases. The
 // other averages in the table agree as closely.
 //
-// The figure scans all n columns of a row in every phase, which CGM improves. Entries that are zero or
-// already scheduled are skipped in any case, so only the other entries are kept here, each row in scan order.
-// This gives the same schedules with 4 bytes per message instead of n^2 bits. Cost: O(phases * messages) in
-// the worst case. A row takes O(d ln d) on average, plus the time to move the rest of the row for every
-// message. With maximum degree D the number of phases is between D and 2 D - 1.
+// The figure's algorithm scans all n columns of a row in every phase, which CGM improves. Entries that are
+// zero or already scheduled are skipped in any case, so only the other entries are kept here, each row in
+// scan order. This gives the same schedules with 4 bytes per message instead of n^2 bits. Cost: O(phases *
+// messages) in the worst case. The scans of a row take O(d ln d) on average in all phases together, plus the
+// time to move the rest of the row for every message. With maximum degree D the number of phases is between
+// D and 2 D - 1.
 #include <algorithm>
 #include <span>
 #include <vector>

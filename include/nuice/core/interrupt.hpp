@@ -12,8 +12,9 @@
 
 namespace nuice {
 
-/// While an InterruptCheck exists, long calls of this thread call its function about every millisecond. The
-/// function should take at most some microseconds. Objects may be nested; only the innermost object is used.
+/// While an InterruptCheck exists, long calls of this thread call its function for every event, message or
+/// phase, often more than a million times a second. So most calls of the function should take only
+/// nanoseconds. Objects may be nested; only the innermost object is used.
 class InterruptCheck {
  public:
   explicit InterruptCheck(std::function<void()> function);

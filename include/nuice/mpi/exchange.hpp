@@ -131,7 +131,7 @@ class Exchange {
   // With PlanOptions::parts a program sends each message when the message is ready, like MPI's partitioned
   // communication; start() then sends nothing. Any thread may call ready() and arrived() while another thread
   // is in wait(). With MPI_THREAD_MULTIPLE the calling thread sends; otherwise the thread that initialised
-  // MPI sends, in ready(), test(), wait(), next() and poll().
+  // MPI sends, in ready(), arrived(), test(), wait(), next() and poll().
 
   /// Allows message i to be sent. Messages are numbered in the order of bind(); in a call with MPI's
   /// arguments (alltoallv_init()), i is the number of the block. After every start(), call ready() once for

@@ -142,7 +142,8 @@ struct PlanOptions {
   /// Whether messages inside a host use shared memory, without MPI and without phases (docs/adr/0043). The
   /// limit of their size is SharedMemoryOptions::largest_bytes. If ranks cannot share memory, the executor
   /// carries these messages (ExchangeInfo::shared_memory says so). The scheduler "auto" sets this option if
-  /// all ranks are on one host.
+  /// all ranks are on one host, no executor is named, auto.reuse is at least 50, and a message is short
+  /// enough.
   bool shared_memory = false;
   /// For halos: whether a value that several ranks of a host need from another host crosses the network only
   /// once. The contributions of a host are then combined before they cross the network. This is done only if

@@ -110,7 +110,8 @@ struct Advice {
   /// then the inapplicable candidates in the given order. A candidate that was not simulated is sorted by the
   /// upper limit of its total_s.
   std::vector<Candidate> candidates;
-  /// The method that predicted the chosen candidate and its nearest rivals.
+  /// `simulation` if a candidate was simulated, otherwise `rule`. Candidate::predicted_by is the method of
+  /// each candidate.
   Prediction decided_by = Prediction::rule;
   double deciding_s = 0;  ///< The time that the decision took, estimated from counted work like planning_s.
   /// The time that the decision was allowed to take; 0 if predict_by was given.

@@ -17,8 +17,7 @@ struct Broadcaster {
   std::string_view name;     ///< The name, such as "reb".
   std::string_view summary;  ///< A one-line description.
   std::string_view source;   ///< The paper and figure that describe it.
-  /// Makes the broadcast. chain[0] is the root. The other entries are the ranks that need the message; each
-  /// rank occurs once.
+  /// Makes the broadcast from chain[0], the root, to the other ranks of `chain`. Each rank occurs once.
   BroadcastSchedule (*make)(Rank num_ranks, std::span<const Rank> chain);
 };
 

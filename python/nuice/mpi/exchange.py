@@ -131,9 +131,9 @@ class Exchange:
 
     @property
     def shared_memory(self) -> str:
-        """A text that says how many messages use shared memory, or why no message does. "" if shared memory
-        is not requested; the option shared_memory requests it, and so does scheduler auto on one host.
-        """
+        """A text that says how many messages use shared memory, or why no message does. "" if neither the
+        option shared_memory nor the scheduler auto asks for it. auto does so on one host, if no executor is
+        named, auto.reuse is at least 50, and a message is short enough."""
         return self._text(b"shared_memory")
 
     @property

@@ -44,7 +44,7 @@ constexpr std::size_t most_forwarded = 65536;
 /// The minimum number of exchanges for which shared memory is set up. With eight ranks this takes 0.4 ms
 /// (docs/adr/0043), 50 times as much as it saves in an exchange of medium-sized messages.
 constexpr std::uint64_t least_reuse_of_memory = 50;
-/// Combines messages up to this size, which is too small for the windows of TCP connections to matter.
+/// Combines messages of up to 32 KiB, the size of the pieces in which messages travel over TCP.
 constexpr std::string_view combined_below_a_chunk = "combine=true combine.largest=32KiB";
 
 /// Returns whether the user's own exchanges are to show which method is best. Returns false if all ranks are

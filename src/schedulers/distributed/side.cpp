@@ -112,9 +112,9 @@ Colour Turn::take_colour(const Side& side, Bytes bytes) {
   return colour != no_colour ? colour : evict(side, bytes);
 }
 
-/// Takes the colour of a smaller message, and offers another colour to the smaller message. It chooses the
-/// smallest message whose colour allows this size. If no colour is free for the smaller message either, it
-/// takes a colour from a still smaller message. Returns no_colour if there is no such message.
+/// Takes the colour of the smallest message that is smaller than `bytes` and whose colour allows `bytes`.
+/// Returns no_colour if there is no such message. Offers that message a free colour, or a colour taken from a
+/// still smaller message. Without either it stays uncoloured.
 Colour Turn::evict(const Side& side, Bytes bytes) {
   Edge smallest = 0;
   Bytes least = bytes;

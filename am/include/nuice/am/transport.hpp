@@ -103,9 +103,9 @@ class Transport {
   virtual bool oversubscribed() const { return false; }
   /// Waiting loops call this function when they have found nothing to do for a while.
   virtual void yield();
-  /// Sleeps until a rank of this host sends to this rank or wakes it, or until the time is over. Waiting
-  /// loops call sleep() instead of yield() if there are more ranks than cores. is_ready() returns whether
-  /// there is another reason to wake up. sleep() returns false if it cannot sleep.
+  /// Sleeps until a rank of this host sends to this rank or wakes it, or until the time is over. While
+  /// quiesce() waits, it calls sleep() instead of yield() if a host has more ranks than cores. is_ready()
+  /// returns whether there is another reason to wake up. sleep() returns false if it cannot sleep.
   virtual bool sleep(double /*seconds*/, const std::function<bool()>& /*is_ready*/) { return false; }
 
   /// Returns the smallest size for which a bulk transfer is faster. A transport may be able to move bulk data
