@@ -146,7 +146,10 @@ class Suites:
     def calls(self) -> None:
         folder = Path(__file__).parent.resolve()
         for seed, ranks, rounds in ((1, 4, 10_000), (2, 8, 300), (3, 7, 300)):
-            words = [sys.executable, str(folder / "random_calls.py"), str(rounds), str(seed)]
+            # With its component han, Open MPI 5.0.11 delivers wrong bytes to 8 ranks on 4 hosts, also without
+            # NUICE.
+            words = ["/usr/bin/env", "OMPI_MCA_coll=^han"]
+            words += [sys.executable, str(folder / "random_calls.py"), str(rounds), str(seed)]
             good = r"^sum \w+ of \d+ calls$"
             self.compare(f"random calls, seed {seed}", ranks, words, good, folder, 600)
 
