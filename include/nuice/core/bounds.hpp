@@ -18,10 +18,11 @@ struct Busiest {
 };
 
 struct Bounds {
-  /// The maximum number of messages that a rank sends or receives. No direct schedule has fewer phases.
+  /// The maximum number of messages that a rank sends or receives. No direct one_port schedule has fewer
+  /// phases.
   MessageId max_degree = 0;
   Busiest max_degree_at;
-  /// The maximum number of bytes that a rank sends or receives. No schedule has fewer phase_bytes().
+  /// The maximum number of bytes that a rank sends or receives. No one_port schedule has fewer phase_bytes().
   Bytes max_port_bytes = 0;
   Busiest max_port_bytes_at;
   Bytes total_bytes = 0;  ///< The sum of the sizes of all messages between different ranks.

@@ -18,8 +18,8 @@ namespace nuice {
 
 class Hosts {
  public:
-  /// Makes the hosts. Ranks a and b share a host if host_of[a] == host_of[b]; any numbers are
-  /// allowed, because hosts are renumbered in the order of their lowest ranks. O(ranks log hosts).
+  /// Makes the hosts. Ranks a and b share a host if host_of[a] == host_of[b]; any numbers are allowed,
+  /// because hosts are renumbered in the order of their lowest ranks. O(ranks log hosts).
   explicit Hosts(std::vector<Rank> host_of);
 
   Rank num_ranks() const { return static_cast<Rank>(host_of_.size()); }

@@ -100,8 +100,8 @@ class Walk {
   }
 
   void begin(const Transfer& transfer) {
-    Place& src = entered(transfer.src);
-    Place& dst = entered(transfer.dst);
+    RankState& src = entered(transfer.src);
+    RankState& dst = entered(transfer.dst);
     const Bytes bytes = transfer.bytes();
     const auto wire = static_cast<double>(wire_bytes(machine_, bytes));
     src.busy_s += send_s_;
@@ -114,7 +114,7 @@ class Walk {
     moves_.push_back({transfer.src, transfer.dst, bytes, wire, begin_s});
   }
 
-  double seconds() const { return std::ranges::max(ranks_, {}, &Place::enter_s).enter_s; }
+  double seconds() const { return std::ranges::max(ranks_, {}, &RankState::enter_s).enter_s; }
 
   double timeouts_s() {
     double most = 0;
@@ -135,7 +135,7 @@ class Walk {
     }
   };
 
-  struct Place {
+  struct RankState {
     std::size_t phase = 0;
     double enter_s = 0;  // when it enters the present phase
     double next_s = 0;   // when it enters the next phase
@@ -154,12 +154,12 @@ class Walk {
 
   static std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
 
-  double posted_s(const Place& place) const {
+  double posted_s(const RankState& place) const {
     return place.enter_s + machine_.phase_s + machine_.post_receive_s;
   }
 
-  Place& entered(Rank rank) {
-    Place& place = ranks_[at(rank)];
+  RankState& entered(Rank rank) {
+    RankState& place = ranks_[at(rank)];
     if (std::exchange(place.phase, phase_) != phase_) {
       place.busy_s = posted_s(place);
       place.out = place.in = {};
@@ -168,8 +168,8 @@ class Walk {
   }
 
   void end(const Move& move) {
-    Place& src = ranks_[at(move.src)];
-    Place& dst = ranks_[at(move.dst)];
+    RankState& src = ranks_[at(move.src)];
+    RankState& dst = ranks_[at(move.dst)];
     const auto end_s = [&](const Port& port) {
       return std::max(move.begin_s + move.wire * machine_.byte_s, port.first_s + port.wire * machine_.byte_s);
     };
@@ -185,7 +185,7 @@ class Walk {
   const Machine& machine_;
   std::size_t phase_ = 0;
   double send_s_;
-  std::vector<Place> ranks_;
+  std::vector<RankState> ranks_;
   std::vector<Move> moves_;  // of the present phase
   double on_the_way_s_;
   std::vector<std::vector<Arrival>> arrivals_;  // by receiver, if queues may overflow
