@@ -5,6 +5,7 @@
 #include <cstring>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <string>
 #include <type_traits>
 
@@ -138,6 +139,7 @@ OncePerHost::OncePerHost(const Communicator& comm, const Pattern& pattern, const
                          Bytes entry_bytes, const Lists& lists, const Crossing& crossing)
     : crossing_(crossing) {
   std::vector<GlobalIndex> owned(static_cast<std::size_t>(pattern.num_owned));
+  std::iota(owned.begin(), owned.end(), pattern.first_owned.value_or(0));
   for (const Pattern::Place& place : pattern.places)
     if (place.local < pattern.num_owned) owned[static_cast<std::size_t>(place.local)] = place.index;
   const auto owner = [&](GlobalIndex index) -> Rank {

@@ -95,9 +95,36 @@ inline Entries sparse_entries(std::uint64_t seed) {
   return all;
 }
 
+using MakeHalo = mpi::Halo(const Entries& all, const mpi::PlanOptions& options);
+
+inline mpi::Halo halo_of(const Entries& all, const mpi::Ownership& ownership,
+                         const mpi::PlanOptions& options) {
+  return mpi::Halo(MPI_COMM_WORLD, ownership, all.needed[static_cast<std::size_t>(world_rank())], options);
+}
+
 inline mpi::Halo halo_by_list(const Entries& all, const mpi::PlanOptions& options = {}) {
-  const auto rank = static_cast<std::size_t>(world_rank());
-  return mpi::Halo(MPI_COMM_WORLD, mpi::Ownership::list(all.owned[rank]), all.needed[rank], options);
+  return halo_of(all, mpi::Ownership::list(all.owned[static_cast<std::size_t>(world_rank())]), options);
+}
+
+/// Of entries_in_ranges().
+inline mpi::Halo halo_by_ranges(const Entries& all, const mpi::PlanOptions& options = {}) {
+  std::vector<GlobalIndex> begins = {all.owner.empty() ? 0 : all.owner.begin()->first};
+  for (const auto& owned : all.owned)
+    begins.push_back(begins.back() + static_cast<GlobalIndex>(owned.size()));
+  return halo_of(all, mpi::Ownership::ranges(begins), options);
+}
+
+/// Of entries_at_random().
+inline mpi::Halo halo_by_array(const Entries& all, const mpi::PlanOptions& options = {}) {
+  std::vector<Rank> owners;
+  for (const auto& [index, rank] : all.owner) owners.push_back(rank);
+  return halo_of(all, mpi::Ownership::array(owners), options);
+}
+
+inline mpi::Halo halo_by_function(const Entries& all, const mpi::PlanOptions& options = {}) {
+  const auto rule = [&](GlobalIndex g) { return all.owner.contains(g) ? all.owner.at(g) : no_rank; };
+  const auto& mine = all.owned[static_cast<std::size_t>(world_rank())];
+  return halo_of(all, mpi::Ownership::function(mine, rule), options);
 }
 
 /// Component c of the value of an entry. Sums of these depend on the order in which they are added.

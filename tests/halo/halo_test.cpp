@@ -89,14 +89,7 @@ TEST(Halo, RangesKnowGatherAndScatter) {
   for (std::uint64_t seed = 0; seed < num_seeds; ++seed) {
     SCOPED_TRACE(seed);
     const Entries all = test::entries_in_ranges(seed);
-    std::vector<GlobalIndex> begins;
-    GlobalIndex next = all.owner.empty() ? 0 : all.owner.begin()->first;
-    for (const auto& owned : all.owned) {
-      begins.push_back(next);
-      next += static_cast<GlobalIndex>(owned.size());
-    }
-    begins.push_back(next);
-    Halo halo(MPI_COMM_WORLD, Ownership::ranges(begins), mine(all.needed));
+    Halo halo = test::halo_by_ranges(all);
     expect_knows(halo, all);
     expect_gathers<double>(halo, all, 1);
     expect_scatters<double>(halo, all, 1);
@@ -107,14 +100,11 @@ TEST(Halo, ArraysAndFunctionsOfOwners) {
   for (std::uint64_t seed = 0; seed < num_seeds; ++seed) {
     SCOPED_TRACE(seed);
     const Entries all = test::entries_at_random(seed);
-    std::vector<Rank> owners;
-    for (const auto& [index, rank] : all.owner) owners.push_back(rank);
-    Halo by_array(MPI_COMM_WORLD, Ownership::array(owners), mine(all.needed));
+    Halo by_array = test::halo_by_array(all);
     expect_knows(by_array, all);
     expect_gathers<std::complex<double>>(by_array, all, 3);
     expect_scatters<std::complex<double>>(by_array, all, 3);
-    const auto rule = [&](GlobalIndex g) { return all.owner.contains(g) ? all.owner.at(g) : no_rank; };
-    Halo by_rule(MPI_COMM_WORLD, Ownership::function(mine(all.owned), rule), mine(all.needed));
+    Halo by_rule = test::halo_by_function(all);
     expect_knows(by_rule, all);
     expect_gathers<float>(by_rule, all, 2, true);
     expect_scatters<float>(by_rule, all, 2);

@@ -74,11 +74,11 @@ void expect_scatters_once(Halo& halo, const Entries& all) {
   }
 }
 
-TEST(OncePerHost, GathersAndScattersTheSame) {
+void expect_once(test::MakeHalo& make, Entries (&entries_of)(std::uint64_t seed)) {
   bool any = false;
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(seed);
-    const Entries all = test::sparse_entries(seed);
+    const Entries all = entries_of(seed);
     const auto [every_time, once] = crossing(all);
     const bool pays = test::world_size() > 1 && 10 * once <= 9 * every_time && every_time > 0;
     any = any || pays;
@@ -86,12 +86,19 @@ TEST(OncePerHost, GathersAndScattersTheSame) {
       mpi::PlanOptions options;
       options.hosts = in_pairs();
       options.once_per_host = wanted;
-      Halo halo = test::halo_by_list(all, options);
+      Halo halo = make(all, options);
       expect_gathers_once(halo, all, wanted && pays ? every_time - once : 0);
       expect_scatters_once(halo, all);
     }
   }
   EXPECT_EQ(any, test::world_size() > 2) << "some case in which it pays";
+}
+
+TEST(OncePerHost, GathersAndScattersTheSame) {
+  expect_once(test::halo_by_list, test::sparse_entries);
+  expect_once(test::halo_by_ranges, test::entries_in_ranges);
+  expect_once(test::halo_by_array, test::entries_at_random);
+  expect_once(test::halo_by_function, test::entries_at_random);
 }
 
 /// a - (b - c) is not a - b - c.
