@@ -56,6 +56,9 @@ bool Palette::needs_more(std::uint64_t unsettled) {
   // uncoloured messages must meet to be settled, which happens ever more rarely.
   constexpr std::size_t patience = 16;
   constexpr std::size_t short_patience = 3;
+  constexpr std::uint64_t few = 512;
+  if (num_at_first_ == 0) num_at_first_ = unsettled;
+  has_few_left_ = unsettled * few <= num_at_first_;
   bytes_left_ += bytes_a_round_;
   history_.push_back(unsettled);
   const auto before = [this](std::size_t rounds) { return history_[history_.size() - 1 - rounds]; };

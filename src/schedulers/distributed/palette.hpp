@@ -63,6 +63,9 @@ class Palette {
   /// Call it after a round that left `unsettled` messages (of all ranks) without a colour. Returns whether
   /// the cause is a lack of colours.
   bool needs_more(std::uint64_t unsettled);
+  /// Returns whether at most 1 in 512 of the messages that were without a colour in the first round still
+  /// are.
+  bool has_few_left() const { return has_few_left_; }
   /// Returns whether add() could not add a colour for the largest messages, because this colour would cost
   /// more bytes than new colours may cost so far.
   bool is_saving() const { return is_saving_; }
@@ -86,6 +89,8 @@ class Palette {
   bool is_flat_ = true;
   bool is_skewed_ = false;
   bool is_saving_ = false;
+  bool has_few_left_ = false;
+  std::uint64_t num_at_first_ = 0;      // the messages without a colour in the first round
   std::size_t soon_ = 0;                // if there are fewer colours than this, new ones are added soon
   std::size_t step_;                    // the maximum number of colours added at once
   double bytes_a_round_ = 0;            // the bytes that a round allows new colours to add

@@ -91,6 +91,7 @@ class Turn {
   Colour exchange(const Side& side, Bytes bytes, Colour colour, Random& random);
   void keep_as_example(const Side& side, std::vector<Edge>& holes);
   void give(const Side& side, Edge edge, Colour colour, std::vector<Letter>& out);
+  bool may_chain(const Side& side) const;
   bool match(const Side& side, const Hole& hole, std::vector<Letter>& out);
   bool steal(const Side& side, const Hole& hole, std::vector<Letter>& out);
   void keep_for(const Side& side, Edge edge, Colour colour);
