@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "schedulers/distributed/cut.hpp"
 #include "schedulers/distributed/letter.hpp"
 
 namespace nuice::distributed {
@@ -45,8 +46,11 @@ class Palette {
   /// earlier plan, if this plan follows it with a new matrix. The earlier colours stay. Up to a twentieth of
   /// D more colours are added soon, because there are few new messages, and a colour costs less than many
   /// rounds. Throws Error `limit` if there are too many colours.
-  explicit Palette(std::vector<Bytes> limits, const Palette* earlier = nullptr);
+  /// cut: the rule by which messages were cut before the limits were found; not used if there is an earlier
+  /// plan, whose rule stays.
+  explicit Palette(std::vector<Bytes> limits, const Palette* earlier = nullptr, const Cut& cut = {});
 
+  const Cut& cut() const { return cut_; }
   std::size_t size() const { return limits_.size(); }
   /// Whether any message may have any colour.
   bool is_flat() const { return is_flat_; }
@@ -84,6 +88,7 @@ class Palette {
   /// of `limit`.
   bool raise_a_limit(Bytes limit);
 
+  Cut cut_;
   std::vector<Bytes> limits_;
   // Decided when the palette is made: a raised limit must not make it look flat.
   bool is_flat_ = true;

@@ -23,14 +23,24 @@ Rank distance(Rank self, Rank partner, Rank num_ranks) {
   return partner >= self ? partner - self : partner - self + num_ranks;
 }
 
+/// Returns the first message of a partner.
+std::uint32_t first_of(const Side& side, Rank partner) {
+  return static_cast<std::uint32_t>(std::ranges::lower_bound(side.partners, partner) - side.partners.begin());
+}
+
 /// Returns the message that the letter is about.
 std::uint32_t edge_of(const Side& side, const Letter& letter) {
-  return static_cast<std::uint32_t>(std::ranges::lower_bound(side.partners, letter.src) -
-                                    side.partners.begin());
+  return first_of(side, letter.src) + letter.piece;
 }
 
 Letter letter_about(const Side& side, std::uint32_t edge) {
-  return {.src = side.self, .dst = side.partners[edge], .is_settled = false, .num_offered = 0, .offered = {}};
+  const Rank partner = side.partners[edge];
+  return {.src = side.self,
+          .dst = partner,
+          .is_settled = false,
+          .num_offered = 0,
+          .piece = static_cast<std::uint16_t>(edge - first_of(side, partner)),
+          .offered = {}};
 }
 
 }  // namespace

@@ -39,8 +39,8 @@ namespace nuice::distributed {
 /// One rank as a sender or as a receiver. The caller owns the memory.
 struct Side {
   Rank self;
-  std::span<const Rank> partners;  ///< The partner of each message, ascending. Messages to one partner are in
-                                   ///< an order that both ranks know.
+  std::span<const Rank> partners;  ///< The partner of each message, ascending. A cut message (cut.hpp) is
+                                   ///< several messages, one for each piece, in the order of their numbers.
   std::span<const Bytes> bytes;    ///< The size of each message.
   std::span<Colour> colours;       ///< The colour of each message; no_colour before it has one.
 };
