@@ -83,10 +83,10 @@ void register_schedulers(nb::module_& module) {
       nb::arg("prefer_pairs") = false, without_gil(),
       "Returns a schedule, and the time in seconds to make it. The same arguments give the same schedule on\n"
       "every platform. phase_cost_bytes is the cost of a phase in addition to its largest transfer, as the\n"
-      "number of bytes that could be sent in this time; kpbs uses it. Schedulers that guarantee link_free\n"
-      "need a topology. If prefer_pairs is set, rs_nl puts messages in both directions between two ranks\n"
-      "into the same phase. Raises nuice.Error for an unknown scheduler, and if the scheduler cannot handle\n"
-      "the matrix.");
+      "number of bytes that could be sent in this time; kpbs, bruck and distributed_coloring use it.\n"
+      "Schedulers that guarantee link_free need a topology. If prefer_pairs is set, rs_nl puts messages in\n"
+      "both directions between two ranks into the same phase. Raises nuice.Error for an unknown scheduler,\n"
+      "and if the scheduler cannot handle the matrix.");
 }
 
 }  // namespace nuice::python

@@ -327,23 +327,6 @@ void Coloring::take_phase(std::vector<PhaseId>& at_place) {
   }
 }
 
-Schedule of_pieces(const CommMatrix& matrix, const Pieces& pieces, const std::vector<PhaseId>& phase_of) {
-  std::vector<Place> order(phase_of.size());
-  std::iota(order.begin(), order.end(), Place{0});
-  std::ranges::sort(order, {}, [&](Place at) { return std::pair(phase_of[at], pieces.messages[at]); });
-  std::vector<Bytes> sent(matrix.num_messages(), 0);
-  Schedule schedule(matrix.num_ranks());
-  schedule.reserve(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    if (i == 0 || phase_of[order[i]] != phase_of[order[i - 1]]) schedule.begin_phase();
-    const MessageId id = pieces.messages[order[i]];
-    const Piece piece{id, sent[id], pieces.bytes[order[i]]};
-    sent[id] += piece.bytes;
-    schedule.add(matrix.src(id), matrix.dst(id), {&piece, 1});
-  }
-  return schedule;
-}
-
 Schedule of_whole(const CommMatrix& matrix, const Pieces& pieces, const std::vector<PhaseId>& at_place,
                   PhaseId num_phases) {
   std::vector<PhaseId> phase_of(at_place.size());
@@ -361,7 +344,7 @@ Schedule color_pieces(const CommMatrix& matrix, Pieces pieces) {
   const Pieces colored = coloring->pieces();
   coloring.reset();  // frees the memory before the schedule is made
   return colored.bytes.empty() ? of_whole(matrix, colored, phase_of, num_phases)
-                               : of_pieces(matrix, colored, phase_of);
+                               : schedule_of(matrix, colored, phase_of);
 }
 
 Schedule make_coloring_by_size(const Problem& problem) {

@@ -8,12 +8,14 @@
 // phases as the maximum number of pieces of a rank, so phases stay few. The many tiny messages are not
 // changed.
 //
-// c is found by search. It is the value with the least W whose pieces need at most a tenth more phases than
-// the matrix. If a rank has no room for that many pieces, its message is cut into equal parts. If no c saves
-// a thousandth of W, coloring_by_size makes the result.
+// c is found by search. W is least for it, and its pieces need at most a tenth more phases than the matrix.
+// If a rank has no room for that many pieces, its message is cut into equal parts. coloring_by_size does not
+// always reach W, so it colours the pieces of up to four values of c, until one comes close. If no c saves a
+// thousandth of W, or the pieces are coloured badly, coloring_by_size makes the result.
 //
-// Cost: O(m) for each of 33 values of c, and coloring_by_size.
+// Cost: O(m) for each of 59 values of c, and coloring_by_size up to four times.
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -35,8 +37,16 @@ class Cutter {
  public:
   explicit Cutter(const CommMatrix& matrix);
 
-  /// Returns the pieces with the least W.
-  Pieces best();
+  /// A size limit of pieces, and W of the pieces.
+  struct Candidate {
+    Bytes most;
+    Bytes bytes;
+  };
+
+  /// Returns the candidates that save enough and whose W is least, the best first; none if no candidate saves
+  /// enough. If two save nearly as much, the one with larger pieces comes first.
+  std::vector<Candidate> best();
+  Pieces pieces(Bytes most) const;
 
  private:
   /// Numbers of messages or pieces: for all ranks as senders, then for all ranks as receivers.
@@ -50,6 +60,7 @@ class Cutter {
   }
 
   void try_at(Bytes most);
+  void try_around(Bytes from, Bytes to, Bytes step);
   std::vector<Sized> cut(Bytes most) const;
   Bytes whole_bytes(const std::vector<Sized>& pieces, Bytes enough) const;
 
@@ -57,8 +68,8 @@ class Cutter {
   std::vector<Sized> whole_;  // largest first
   Counts degree_;
   MessageId max_pieces_ = 0;
-  Bytes best_bytes_ = 0;
-  Bytes best_most_ = 0;  // the size limit of pieces with the least W
+  Candidate best_{};
+  std::vector<Candidate> tried_;
 };
 
 Cutter::Cutter(const CommMatrix& matrix)
@@ -110,29 +121,47 @@ Bytes Cutter::whole_bytes(const std::vector<Sized>& pieces, Bytes enough) const 
 void Cutter::try_at(Bytes most) {
   check_interrupt();
   if (most < 1 || most >= whole_.front().bytes) return;
-  const Bytes bytes = whole_bytes(cut(most), best_bytes_);
-  if (bytes >= best_bytes_) return;
-  best_bytes_ = bytes;
-  best_most_ = most;
+  const Bytes nearly = best_.bytes + best_.bytes / 500;
+  const Candidate candidate{most, whole_bytes(cut(most), nearly)};
+  if (candidate.bytes >= nearly) return;
+  tried_.push_back(candidate);
+  if (candidate.bytes < best_.bytes) best_ = candidate;
 }
 
-Pieces Cutter::best() {
+/// from, to, step: in thousandths of the best size limit so far.
+void Cutter::try_around(Bytes from, Bytes to, Bytes step) {
+  const Bytes around = best_.most;
+  for (Bytes share = from; share <= to; share += step)
+    try_at(around / 1000 * share + around % 1000 * share / 1000);
+}
+
+std::vector<Cutter::Candidate> Cutter::best() {
   const Bytes least = lower_bounds(matrix_).max_port_bytes;
-  const Bytes whole = best_bytes_ = whole_message_bytes(matrix_);
-  best_most_ = whole_.empty() ? 0 : whole_.front().bytes;
-  if (whole - least > least / 200) {
-    Bytes most = least - least / 5;
-    for (int coarse = 0; coarse < 18; ++coarse, most -= most / 5) try_at(most);
-    const Bytes around = best_most_;
-    for (Bytes percent = 82; percent <= 124; percent += 3) {
-      try_at(around / 100 * percent + around % 100 * percent / 100);
-    }
-  }
-  const bool pays = whole - best_bytes_ > whole / 1000;
+  const Bytes whole = whole_message_bytes(matrix_);
+  if (whole - least <= least / 200) return {};
+  best_ = {whole_.front().bytes, whole};
+  Bytes most = least - least / 5;
+  for (int coarse = 0; coarse < 18; ++coarse, most -= most / 5) try_at(most);
+  // If a program's sizes are multiples of one size, W is least where the pieces have that size.
+  for (Bytes parts = 2; parts <= 16; ++parts) try_at((whole_.front().bytes - 1) / parts + 1);
+  try_around(820, 1240, 30);
+  try_around(975, 1025, 5);
+
+  constexpr std::size_t most_candidates = 4;
+  const Bytes as_good = std::max<Bytes>(1, whole / 2000);
+  std::erase_if(tried_, [&](const Candidate& tried) { return whole - tried.bytes <= whole / 1000; });
+  std::ranges::sort(tried_, {}, [&](const Candidate& tried) {
+    return std::pair((tried.bytes - best_.bytes) / as_good, -tried.most);
+  });
+  if (tried_.size() > most_candidates) tried_.resize(most_candidates);
+  return tried_;
+}
+
+Pieces Cutter::pieces(Bytes most) const {
   Pieces pieces;
-  for (const Sized& piece : pays ? cut(best_most_) : whole_) {
+  for (const Sized& piece : cut(most)) {
     pieces.messages.push_back(piece.id);
-    if (pays) pieces.bytes.push_back(piece.bytes);
+    pieces.bytes.push_back(piece.bytes);
   }
   return pieces;
 }
@@ -140,8 +169,22 @@ Pieces Cutter::best() {
 }  // namespace
 
 Schedule make_slices(const Problem& problem) {
-  Pieces pieces = Cutter(problem.matrix).best();
-  return color_pieces(problem.matrix, std::move(pieces));
+  Cutter cutter(problem.matrix);
+  std::optional<Schedule> least;
+  Bytes least_bytes = max_bytes;
+  const auto keep_better = [&](Schedule schedule) {
+    const Bytes bytes = phase_bytes(schedule);
+    if (least && bytes >= least_bytes) return;
+    least_bytes = bytes;
+    least = std::move(schedule);
+  };
+  for (const auto& [most, bytes] : cutter.best()) {
+    keep_better(color_pieces(problem.matrix, cutter.pieces(most)));
+    if (least_bytes - bytes <= bytes / 1000) break;
+  }
+  const bool may_whole_be_better = !least || least_bytes > whole_message_bytes(problem.matrix);
+  if (may_whole_be_better) keep_better(make_coloring_by_size(problem));
+  return *std::move(least);
 }
 
 }  // namespace nuice::sched

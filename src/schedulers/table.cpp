@@ -343,7 +343,7 @@ constexpr std::array built_in{
         .tried_with = Paces(Pace::at_once, Pace::notices)},
     Scheduler{
         .name = "distributed_coloring",
-        .summary = "edge colouring by ranks that know their own messages only: D or D + 1 phases, mostly",
+        .summary = "edge colouring by ranks that know their own messages only; cuts large messages",
         .source = "NUICE, after Panconesi and Srinivasan 1997",
         .guarantees = direct | one_port,
         .randomized = true,

@@ -18,12 +18,12 @@ mpi::Plan plan_for(const CommMatrix& matrix, mpi::PlanOptions options) {
 constexpr mpi::DistributedOptions never = {.gather_bytes = 0};
 
 void expect_same_plan_by(const mpi::DistributedOptions& distributed, const CommMatrix& matrix,
-                         std::uint64_t seed, const std::string& hosts) {
-  SCOPED_TRACE("gathers up to " + std::to_string(distributed.gather_bytes) + ", hosts " + hosts);
-  const mpi::Plan everywhere = plan_for(matrix, {.seed = seed, .hosts = hosts});
-  mpi::Plan local = plan_for(
-      matrix,
-      {.seed = seed, .hosts = hosts, .planning = mpi::Planning::distributed, .distributed = distributed});
+                         mpi::PlanOptions options) {
+  SCOPED_TRACE("gathers up to " + std::to_string(distributed.gather_bytes) + ", hosts " + options.hosts);
+  const mpi::Plan everywhere = plan_for(matrix, options);
+  options.planning = mpi::Planning::distributed;
+  options.distributed = distributed;
+  mpi::Plan local = plan_for(matrix, options);
   EXPECT_EQ(local.table(), everywhere.table());
   EXPECT_EQ(std::vector<Partner>(local.sources().begin(), local.sources().end()),
             test::column_of(matrix, test::world_rank()));
@@ -46,9 +46,13 @@ void expect_same_plan_by(const mpi::DistributedOptions& distributed, const CommM
   bound.exchange_once();
 }
 
-void expect_same_plan(const CommMatrix& matrix, std::uint64_t seed, const std::string& hosts = "auto") {
+void expect_same_plan(const CommMatrix& matrix, const mpi::PlanOptions& options) {
   for (const mpi::DistributedOptions& distributed : {never, mpi::DistributedOptions{}})
-    expect_same_plan_by(distributed, matrix, seed, hosts);
+    expect_same_plan_by(distributed, matrix, options);
+}
+
+void expect_same_plan(const CommMatrix& matrix, std::uint64_t seed, const std::string& hosts = "auto") {
+  expect_same_plan(matrix, {.seed = seed, .hosts = hosts});
 }
 
 TEST(Distributed, IsThePlanOfOneWhoKnowsAll) {
@@ -57,6 +61,18 @@ TEST(Distributed, IsThePlanOfOneWhoKnowsAll) {
     expect_same_plan(random_density(n, 0.6, {.unit_bytes = 40, .max_units = 1}, seed), seed);
     expect_same_plan(random_density(n, 0.9, {.unit_bytes = 40, .max_units = 32}, seed), seed);
     expect_same_plan(random_regular(n, n / 2, {.unit_bytes = 8, .max_units = 4}, seed), seed);
+  }
+}
+
+TEST(Distributed, CutsLargeMessagesAtBothEnds) {
+  const Rank n = test::world_size();
+  const CommMatrix matrix = test::with_one_large_message(n);
+  for (const std::uint64_t seed : {0, 1, 2}) expect_same_plan(matrix, {.seed = seed, .phase_cost_bytes = 0});
+  const mpi::Plan plan =
+      plan_for(matrix, {.phase_cost_bytes = 0, .planning = mpi::Planning::distributed, .distributed = never});
+  const auto pieces = std::ranges::count(plan.table().entries, 1, &PhaseEntry::send_partner);
+  if (n >= 5 && test::world_rank() == 0) {
+    EXPECT_GT(pieces, 1);
   }
 }
 

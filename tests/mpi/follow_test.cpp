@@ -95,6 +95,26 @@ TEST(Follow, KeepsWhatHasNotChanged) {
   expect_right(again, sizes);
 }
 
+TEST(Follow, KeepsThePiecesOfCutMessages) {
+  mpi::PlanOptions options = in_pairs;
+  options.phase_cost_bytes = 0;
+  Sizes sizes;
+  const CommMatrix matrix = test::with_one_large_message(test::world_size());
+  for (MessageId id = 0; id < matrix.num_messages(); ++id)
+    sizes[{matrix.src(id), matrix.dst(id)}] = matrix.bytes(id);
+  const mpi::Plan first(MPI_COMM_WORLD, row_of(sizes), options);
+  const mpi::Plan same = first.follow(row_of(sizes));
+  EXPECT_EQ(same.table(), first.table());
+  EXPECT_EQ(same.info().num_kept, same.info().num_messages);
+  if (test::world_size() < 3) return;
+  for (const Bytes bytes : {20'000, 900, 1'000'000, 9'000}) {  // more pieces than before, fewer, very many
+    SCOPED_TRACE(bytes);
+    sizes[{0, 1}] = bytes;
+    mpi::Plan next = first.follow(row_of(sizes));
+    expect_right(next, sizes);
+  }
+}
+
 TEST(Follow, LeavesThePlanBeforeAsItIs) {
   Random random(3);
   Sizes sizes;

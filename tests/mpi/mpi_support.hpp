@@ -27,6 +27,21 @@ inline int rounds(int usual, int thorough) {
   return std::getenv("NUICE_LONG_TESTS") == nullptr ? usual : thorough;
 }
 
+/// Returns a matrix whose phases are long because rank 0 sends one large message to rank 1. Other ranks send
+/// and receive as many bytes, but in three messages. All ranks but these two exchange tiny messages.
+inline CommMatrix with_one_large_message(Rank num_ranks) {
+  std::vector<Message> messages;
+  for (Rank src = 0; src < num_ranks; ++src)
+    for (Rank dst = 0; dst < num_ranks; ++dst) {
+      const Rank far = (dst - src + num_ranks) % num_ranks;
+      if (src == 0 && dst == 1)
+        messages.push_back({src, dst, 9000});
+      else if (src != dst)
+        messages.push_back({src, dst, src != 0 && dst != 1 && far <= 3 ? 3000 : 8});
+    }
+  return CommMatrix::from_messages(num_ranks, messages);
+}
+
 /// Rank r's row of the matrix, the message to itself included.
 inline std::vector<Partner> row_of(const CommMatrix& matrix, Rank rank) {
   std::vector<Partner> row;

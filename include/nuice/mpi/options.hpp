@@ -122,8 +122,8 @@ struct PlanOptions {
   Effort effort = Effort::learn;
   std::uint64_t seed = 0;
   /// The cost of a phase in addition to its largest transfer, as the number of bytes that could be sent in
-  /// this time (alpha / beta, Hockney's n1/2). The schedulers kpbs and bruck use this cost. From 0 to
-  /// max_bytes.
+  /// this time (alpha / beta, Hockney's n1/2). The schedulers kpbs, bruck and distributed_coloring use this
+  /// cost. From 0 to max_bytes.
   Bytes phase_cost_bytes = default_phase_cost_bytes;
   /// Whether two ranks exchange their messages for each other in one phase (Problem::prefer_pairs).
   bool prefer_pairs = false;

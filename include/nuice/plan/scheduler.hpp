@@ -29,8 +29,8 @@ struct Problem {
   const CommMatrix& matrix;
   std::uint64_t seed = 0;
   /// The cost of a phase in addition to its largest transfer, as the number of bytes that could be sent in
-  /// this time: alpha / beta. Only schedulers that weigh phases against bytes (kpbs, bruck) use this cost.
-  /// From 0 to max_bytes.
+  /// this time: alpha / beta. Only schedulers that weigh phases against bytes (kpbs, bruck,
+  /// distributed_coloring) use this cost. From 0 to max_bytes.
   Bytes phase_cost_bytes = default_phase_cost_bytes;
   /// The network; rank i of the matrix is rank i of the network. Schedulers that guarantee link_free need a
   /// network; other schedulers ignore it.

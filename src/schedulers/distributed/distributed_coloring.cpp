@@ -9,6 +9,7 @@
 #include "nuice/core/bounds.hpp"
 #include "schedulers/distributed/all_ranks.hpp"
 #include "schedulers/distributed/table_of.hpp"
+#include "schedulers/graph/pieces.hpp"
 #include "schedulers/rows.hpp"
 
 namespace nuice::sched {
@@ -28,22 +29,41 @@ distributed::Rows rows_of(const CommMatrix& matrix) {
   return rows;
 }
 
-/// The phase of each message of `sends`, and the number of phases.
+/// The messages, cut into pieces, with the phase of each piece.
 struct Coloured {
+  Pieces pieces;
   std::vector<PhaseId> phase_of;
   PhaseId num_phases;
 };
 
-Coloured coloured(distributed::Rows sends, std::uint64_t seed) {
+/// Returns the message of each piece.
+std::vector<MessageId> messages_of(const distributed::Rows& rows, const distributed::Cut& cut) {
+  std::vector<MessageId> messages;
+  for (MessageId id = 0; id < rows.size(); ++id)
+    messages.insert(messages.end(), cut.num_pieces(rows.bytes[id]), id);
+  return messages;
+}
+
+Coloured coloured(const Problem& problem) {
   using namespace distributed;
-  Rows receives = transposed(sends);
-  Palette palette(limits_of(sends, receives));
-  AllRanks world(sends, receives, palette, seed);
+  const Rows rows = rows_of(problem.matrix);
+  const Rows columns = transposed(rows);
+  const auto limits_at = [&](const Cut& cut) {
+    return limits_of(cut_rows(rows, cut), cut_rows(columns, cut));
+  };
+  ChosenCut chosen =
+      choose_cut(lower_bounds(problem.matrix).max_port_bytes, problem.phase_cost_bytes, limits_at);
+  Rows sends = cut_rows(rows, chosen.cut);
+  Rows receives = cut_rows(columns, chosen.cut);
+  Palette palette(std::move(chosen.limits), nullptr, chosen.cut);
+  AllRanks world(sends, receives, palette, problem.seed);
   run_rounds(world, palette);
   std::vector<std::uint8_t> used(palette.size(), 0);
   for (const Colour colour : sends.colours) used[colour] = 1;
   const std::vector<PhaseId> numbers = phases_of(used);
-  Coloured result{{}, static_cast<PhaseId>(palette.size())};
+  Coloured result{.pieces = {messages_of(rows, chosen.cut), std::move(sends.bytes)},
+                  .phase_of = {},
+                  .num_phases = static_cast<PhaseId>(palette.size())};
   for (const Colour colour : sends.colours) result.phase_of.push_back(numbers[colour]);
   return result;
 }
@@ -56,8 +76,10 @@ std::string why_not_distributed_coloring(const Problem& problem) {
 }
 
 Schedule make_distributed_coloring(const Problem& problem) {
-  const Coloured made = coloured(rows_of(problem.matrix), problem.seed);
-  return Schedule::of_whole_messages(problem.matrix, made.phase_of, made.num_phases);
+  const Coloured made = coloured(problem);
+  return made.pieces.messages.size() == problem.matrix.num_messages()
+             ? Schedule::of_whole_messages(problem.matrix, made.phase_of, made.num_phases)
+             : schedule_of(problem.matrix, made.pieces, made.phase_of);
 }
 
 }  // namespace nuice::sched

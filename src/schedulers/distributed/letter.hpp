@@ -24,6 +24,7 @@ struct Letter {
   bool is_settled;           ///< True: the message has the colour offered[0] from now on. False: it has no
                              ///< colour yet.
   std::uint8_t num_offered;  ///< The number of colours that src keeps free for the message until dst answers.
+  std::uint16_t piece;       ///< The number of the piece, if the message is cut (cut.hpp); otherwise 0.
   std::array<Colour, most_offered> offered;
 };
 static_assert(sizeof(Letter) == 20);

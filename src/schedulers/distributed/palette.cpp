@@ -20,8 +20,10 @@ void require_room(std::size_t num_colours) {
 
 }  // namespace
 
-Palette::Palette(std::vector<Bytes> limits, const Palette* earlier)
-    : limits_(std::move(limits)), step_(std::max<std::size_t>(1, limits_.size() / 128)) {
+Palette::Palette(std::vector<Bytes> limits, const Palette* earlier, const Cut& cut)
+    : cut_(earlier != nullptr ? earlier->cut_ : cut),
+      limits_(std::move(limits)),
+      step_(std::max<std::size_t>(1, limits_.size() / 128)) {
   // Decides when a colour is added for the largest messages. Such a colour may cost as many bytes as hundreds
   // of other colours. Therefore only 1 % of W may be added per 20 rounds that have passed. Two colours of
   // average size may be added at once.
@@ -56,6 +58,9 @@ bool Palette::needs_more(std::uint64_t unsettled) {
   // uncoloured messages must meet to be settled, which happens ever more rarely.
   constexpr std::size_t patience = 16;
   constexpr std::size_t short_patience = 3;
+  constexpr std::uint64_t few = 512;
+  if (num_at_first_ == 0) num_at_first_ = unsettled;
+  has_few_left_ = unsettled * few <= num_at_first_;
   bytes_left_ += bytes_a_round_;
   history_.push_back(unsettled);
   const auto before = [this](std::size_t rounds) { return history_[history_.size() - 1 - rounds]; };

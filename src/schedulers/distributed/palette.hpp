@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "schedulers/distributed/cut.hpp"
 #include "schedulers/distributed/letter.hpp"
 
 namespace nuice::distributed {
@@ -45,8 +46,11 @@ class Palette {
   /// earlier plan, if this plan follows it with a new matrix. The earlier colours stay. Up to a twentieth of
   /// D more colours are added soon, because there are few new messages, and a colour costs less than many
   /// rounds. Throws Error `limit` if there are too many colours.
-  explicit Palette(std::vector<Bytes> limits, const Palette* earlier = nullptr);
+  /// cut: the rule by which messages were cut before the limits were found; not used if there is an earlier
+  /// plan, whose rule stays.
+  explicit Palette(std::vector<Bytes> limits, const Palette* earlier = nullptr, const Cut& cut = {});
 
+  const Cut& cut() const { return cut_; }
   std::size_t size() const { return limits_.size(); }
   /// Whether any message may have any colour.
   bool is_flat() const { return is_flat_; }
@@ -63,6 +67,9 @@ class Palette {
   /// Call it after a round that left `unsettled` messages (of all ranks) without a colour. Returns whether
   /// the cause is a lack of colours.
   bool needs_more(std::uint64_t unsettled);
+  /// Returns whether at most 1 in 512 of the messages that were without a colour in the first round still
+  /// are.
+  bool has_few_left() const { return has_few_left_; }
   /// Returns whether add() could not add a colour for the largest messages, because this colour would cost
   /// more bytes than new colours may cost so far.
   bool is_saving() const { return is_saving_; }
@@ -81,11 +88,14 @@ class Palette {
   /// of `limit`.
   bool raise_a_limit(Bytes limit);
 
+  Cut cut_;
   std::vector<Bytes> limits_;
   // Decided when the palette is made: a raised limit must not make it look flat.
   bool is_flat_ = true;
   bool is_skewed_ = false;
   bool is_saving_ = false;
+  bool has_few_left_ = false;
+  std::uint64_t num_at_first_ = 0;      // the messages without a colour in the first round
   std::size_t soon_ = 0;                // if there are fewer colours than this, new ones are added soon
   std::size_t step_;                    // the maximum number of colours added at once
   double bytes_a_round_ = 0;            // the bytes that a round allows new colours to add

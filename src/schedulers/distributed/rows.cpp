@@ -5,6 +5,22 @@
 
 namespace nuice::distributed {
 
+Rows cut_rows(const Rows& rows, const Cut& cut) {
+  Rows all;
+  all.begin = {0};
+  for (std::size_t rank = 0; rank + 1 < rows.begin.size(); ++rank) {
+    const std::size_t at = rows.begin[rank];
+    const std::size_t count = rows.begin[rank + 1] - at;
+    const CutMessages pieces = cut_messages(std::span(rows.partners).subspan(at, count),
+                                            std::span(rows.bytes).subspan(at, count), cut);
+    all.partners.insert(all.partners.end(), pieces.partners.begin(), pieces.partners.end());
+    all.bytes.insert(all.bytes.end(), pieces.bytes.begin(), pieces.bytes.end());
+    all.begin.push_back(all.partners.size());
+  }
+  all.colours.assign(all.partners.size(), no_colour);
+  return all;
+}
+
 Rows transposed(const Rows& rows) {
   const Rank num_ranks = rows.num_ranks();
   Rows other;

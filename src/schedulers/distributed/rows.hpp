@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "schedulers/distributed/cut.hpp"
 #include "schedulers/distributed/side.hpp"
 
 namespace nuice::distributed {
@@ -30,6 +31,9 @@ struct Rows {
             std::span(colours).subspan(at, count)};
   }
 };
+
+/// Returns the pieces of all messages; none has a colour. O(pieces).
+Rows cut_rows(const Rows& rows, const Cut& cut);
 
 /// `rows` lists messages by sender; returns the same messages by receiver. O(messages).
 Rows transposed(const Rows& rows);

@@ -23,14 +23,24 @@ Rank distance(Rank self, Rank partner, Rank num_ranks) {
   return partner >= self ? partner - self : partner - self + num_ranks;
 }
 
+/// Returns the first message of a partner.
+std::uint32_t first_of(const Side& side, Rank partner) {
+  return static_cast<std::uint32_t>(std::ranges::lower_bound(side.partners, partner) - side.partners.begin());
+}
+
 /// Returns the message that the letter is about.
 std::uint32_t edge_of(const Side& side, const Letter& letter) {
-  return static_cast<std::uint32_t>(std::ranges::lower_bound(side.partners, letter.src) -
-                                    side.partners.begin());
+  return first_of(side, letter.src) + letter.piece;
 }
 
 Letter letter_about(const Side& side, std::uint32_t edge) {
-  return {.src = side.self, .dst = side.partners[edge], .is_settled = false, .num_offered = 0, .offered = {}};
+  const Rank partner = side.partners[edge];
+  return {.src = side.self,
+          .dst = partner,
+          .is_settled = false,
+          .num_offered = 0,
+          .piece = static_cast<std::uint16_t>(edge - first_of(side, partner)),
+          .offered = {}};
 }
 
 }  // namespace
@@ -178,19 +188,27 @@ void Turn::keep_for(const Side& side, Edge edge, Colour colour) {
   offers_.push_back(offer);
 }
 
+/// Returns whether a message that loses its colour may take the colour of a smaller message in turn. Every
+/// step of such a chain of evictions leaves one more message without a colour, which costs control messages.
+/// The chain is worth them in three cases. With skewed sizes only few colours allow large messages. A rank
+/// with colours to spare can give the last message of the chain one of these. And if few messages are left,
+/// all chains together are short.
+bool Turn::may_chain(const Side& side) const {
+  constexpr std::size_t spare_part = 8;
+  const std::size_t num_spare = palette_.size() - side.colours.size();
+  return palette_.is_skewed() || num_spare * spare_part >= palette_.size() || palette_.has_few_left();
+}
+
 /// Gives the message one of the colours that its partner offers, although another message of this rank has
-/// this colour. Does so only if this rank can offer another colour to that message: a free colour or, with
-/// skewed sizes, the colour of a smaller message.
+/// this colour. Does so only if this rank can offer another colour to that message: a free colour or, if
+/// may_chain(), the colour of a smaller message.
 bool Turn::steal(const Side& side, const Hole& hole, std::vector<Letter>& out) {
   for (std::size_t i = 0; i < hole.letter->num_offered; ++i) {
     const Colour colour = hole.letter->offered[i];
     if (at_[colour] == 0 || (at_[colour] & fresh) != 0) continue;
     const Edge loser = at_[colour] - 1;
-    // With skewed sizes only few colours allow large messages, so a chain of evictions is worth its control
-    // messages. With similar sizes the control messages of such a chain cost more than the rounds that it
-    // saves.
     const Bytes bytes = side.bytes[loser];
-    const Colour other = palette_.is_skewed() ? take_colour(side, bytes) : take_free(bytes);
+    const Colour other = may_chain(side) ? take_colour(side, bytes) : take_free(bytes);
     if (other == no_colour) continue;
     side.colours[loser] = no_colour;
     keep_for(side, loser, other);

@@ -39,8 +39,8 @@ namespace nuice::distributed {
 /// One rank as a sender or as a receiver. The caller owns the memory.
 struct Side {
   Rank self;
-  std::span<const Rank> partners;  ///< The partner of each message, ascending. Messages to one partner are in
-                                   ///< an order that both ranks know.
+  std::span<const Rank> partners;  ///< The partner of each message, ascending. A cut message (cut.hpp) is
+                                   ///< several messages, one for each piece, in the order of their numbers.
   std::span<const Bytes> bytes;    ///< The size of each message.
   std::span<Colour> colours;       ///< The colour of each message; no_colour before it has one.
 };
@@ -91,6 +91,7 @@ class Turn {
   Colour exchange(const Side& side, Bytes bytes, Colour colour, Random& random);
   void keep_as_example(const Side& side, std::vector<Edge>& holes);
   void give(const Side& side, Edge edge, Colour colour, std::vector<Letter>& out);
+  bool may_chain(const Side& side) const;
   bool match(const Side& side, const Hole& hole, std::vector<Letter>& out);
   bool steal(const Side& side, const Hole& hole, std::vector<Letter>& out);
   void keep_for(const Side& side, Edge edge, Colour colour);

@@ -2,6 +2,7 @@
 #include "schedulers/distributed/table_of.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace nuice::distributed {
@@ -16,6 +17,8 @@ std::vector<PhaseId> phases_of(std::span<const std::uint8_t> used) {
 std::vector<PhaseEntry> entries_of(std::vector<Placed> sends, std::vector<Placed> receives) {
   std::ranges::stable_sort(sends, {}, &Placed::phase);
   std::ranges::stable_sort(receives, {}, &Placed::phase);
+  std::map<Rank, Bytes> sent;
+  std::map<Rank, Bytes> received;
   std::vector<PhaseEntry> entries;
   auto send = sends.begin();
   auto receive = receives.begin();
@@ -27,10 +30,13 @@ std::vector<PhaseEntry> entries_of(std::vector<Placed> sends, std::vector<Placed
     PhaseEntry& entry = entries.emplace_back(PhaseEntry{.phase = sends_next ? send->phase : receive->phase});
     if (sends_next) {
       entry.send_partner = send->partner;
+      entry.send_offset = std::exchange(sent[send->partner], sent[send->partner] + send->bytes);
       entry.send_bytes = (send++)->bytes;
     }
     if (receives_next) {
       entry.recv_partner = receive->partner;
+      entry.recv_offset =
+          std::exchange(received[receive->partner], received[receive->partner] + receive->bytes);
       entry.recv_bytes = (receive++)->bytes;
     }
   }

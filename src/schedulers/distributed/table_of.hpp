@@ -14,7 +14,7 @@ namespace nuice::distributed {
 /// phase. used: for each colour, whether any rank uses it.
 std::vector<PhaseId> phases_of(std::span<const std::uint8_t> used);
 
-/// A whole message that a rank sends or receives.
+/// A message, or a piece of one, that a rank sends or receives.
 struct Placed {
   PhaseId phase;
   Rank partner;
@@ -22,7 +22,8 @@ struct Placed {
 };
 
 /// Returns entries like those of slice(). The sends and receives of a phase keep the order of the arguments,
-/// and the first send shares an entry with the first receive. O(n log n).
+/// and the first send shares an entry with the first receive. The first phase that has a piece of a message
+/// has the message's first bytes. O(n log n).
 std::vector<PhaseEntry> entries_of(std::vector<Placed> sends, std::vector<Placed> receives);
 
 /// Requires that all messages have colours. O(degree log degree).

@@ -28,15 +28,16 @@ class OneRank final : public World {
   std::uint64_t deliver() override {
     SparseExchange::Box box;
     SparseExchange::Sums sums{};
-    std::ranges::sort(out_, {}, &Letter::dst);  // one letter for each rank
-    for (const Letter& letter : out_) {
-      box.add(letter.dst, bytes_of(std::span(&letter, 1)));
-      if (!letter.is_settled) ++sums[0];
+    std::ranges::sort(out_, {}, [](const Letter& letter) { return std::pair(letter.dst, letter.piece); });
+    for (auto first = out_.begin(), last = first; first != out_.end(); first = last) {
+      last = std::ranges::find_if(first, out_.end(), [&](const Letter& a) { return a.dst != first->dst; });
+      box.add(first->dst, bytes_of(std::span<const Letter>(first, last)));
     }
+    sums[0] = static_cast<std::uint64_t>(std::ranges::count(out_, false, &Letter::is_settled));
     out_.clear();
     unsettled_sizes_ = turn_.unsettled_sizes();
     sums[1] = outcome_ ? 1 : 0;
-    const SparseExchange::Box& inbox = sparse_.run(std::move(box), sums, sizeof(Letter));
+    const SparseExchange::Box& inbox = sparse_.run(std::move(box), sums, Cut::most_pieces * sizeof(Letter));
     if (sums[1] > 0) agree(comm_, outcome_);
     in_.clear();
     for (const auto& item : inbox.items)
@@ -66,17 +67,34 @@ class OneRank final : public World {
   std::vector<Letter> in_;
 };
 
-/// Collective. Returns the size limits of a Palette.
-std::vector<Bytes> limits_of(const Communicator& comm, const Messages& sends, const Messages& receives,
-                             MessageId max_degree) {
-  std::vector<Bytes> limits(max_degree, 0);
-  for (const Messages* side : {&sends, &receives}) {
-    std::vector<Bytes> sizes = side->bytes;
+CutMessages cut_by(const Cut& cut, const Messages& messages) {
+  return cut_messages(messages.partners, messages.bytes, cut);
+}
+
+/// Collective. Returns the size limits of a Palette for messages cut by a rule.
+std::vector<Bytes> limits_of(const LocalProblem& problem, const Cut& cut) {
+  std::vector<Bytes> limits;
+  for (const Messages* side : {&problem.sends, &problem.receives}) {
+    std::vector<Bytes> sizes = cut_by(cut, *side).bytes;
     std::ranges::sort(sizes, std::ranges::greater{});
+    if (sizes.size() > limits.size()) limits.resize(sizes.size(), 0);
     for (std::size_t k = 0; k < sizes.size(); ++k) limits[k] = std::max(limits[k], sizes[k]);
   }
-  all_max(comm, std::span(limits));
+  std::int64_t num_limits = std::ssize(limits);
+  all_max(problem.comm, std::span(&num_limits, 1));
+  limits.resize(static_cast<std::size_t>(num_limits), 0);
+  all_max(problem.comm, std::span(limits));
   return limits;
+}
+
+/// Collective.
+ChosenCut chosen_cut(const LocalProblem& problem) {
+  const auto limits_at = [&](const Cut& cut) { return limits_of(problem, cut); };
+  if (problem.earlier) {
+    const Cut& cut = problem.earlier->palette->cut();
+    return {cut, limits_at(cut)};
+  }
+  return choose_cut(problem.facts.bounds.max_port_bytes, problem.phase_cost_bytes, limits_at);
 }
 
 /// Collective. Returns the example of a Turn: the distances of the busiest sender's destinations.
@@ -89,19 +107,33 @@ std::vector<Rank> example_of(const LocalProblem& problem) {
   return distances;
 }
 
-/// Returns the colours that messages may keep from an earlier plan; none without an earlier plan.
-std::vector<Colour> first_colours(const Messages& messages, const std::vector<Colour>* earlier,
+/// Returns the colours that pieces may keep from an earlier plan; none without an earlier plan. A message may
+/// have had fewer pieces or more.
+std::vector<Colour> first_colours(const CutMessages& pieces, const EarlierColours::OfMessages* earlier,
                                   const Palette& palette) {
-  if (earlier == nullptr) return std::vector<Colour>(messages.size(), no_colour);
-  std::vector<Colour> colours = *earlier;
-  for (std::size_t i = 0; i < colours.size(); ++i)
-    if (colours[i] != no_colour && !palette.allows(colours[i], messages.bytes[i])) colours[i] = no_colour;
+  std::vector<Colour> colours(pieces.bytes.size(), no_colour);
+  if (earlier == nullptr) return colours;
+  std::size_t number = 0;
+  for (std::size_t i = 0; i < colours.size(); ++i) {
+    number = i > 0 && pieces.messages[i] == pieces.messages[i - 1] ? number + 1 : 0;
+    const std::vector<Colour>& before = (*earlier)[pieces.messages[i]];
+    if (number < before.size() && palette.allows(before[number], pieces.bytes[i]))
+      colours[i] = before[number];
+  }
   return colours;
 }
 
+/// What a rank sends, or receives: its pieces and their colours.
+struct ColouredPieces {
+  CutMessages pieces;
+  std::vector<Colour> colours;
+
+  Side side(Rank self) { return {self, pieces.partners, pieces.bytes, colours}; }
+};
+
 struct Colours {
-  std::vector<Colour> sends;     // by message
-  std::vector<Colour> receives;  // likewise
+  ColouredPieces sends;
+  ColouredPieces receives;
   std::optional<Palette> palette = std::nullopt;
 };
 
@@ -109,33 +141,39 @@ Colours find_colours(const LocalProblem& problem) {
   const Communicator& comm = problem.comm;
   const auto& earlier = problem.earlier;
   Colours found;
-  const std::vector<Bytes> limits =
-      limits_of(comm, problem.sends, problem.receives, problem.facts.bounds.max_degree);
+  ChosenCut chosen = chosen_cut(problem);
   all_or_none(comm, [&] {
-    found.palette.emplace(limits, earlier ? earlier->palette : nullptr);
-    found.sends = first_colours(problem.sends, earlier ? &earlier->sends : nullptr, *found.palette);
-    found.receives = first_colours(problem.receives, earlier ? &earlier->receives : nullptr, *found.palette);
+    found.palette.emplace(std::move(chosen.limits), earlier ? earlier->palette : nullptr, chosen.cut);
+    found.sends.pieces = cut_by(chosen.cut, problem.sends);
+    found.receives.pieces = cut_by(chosen.cut, problem.receives);
+    found.sends.colours =
+        first_colours(found.sends.pieces, earlier ? &earlier->sends : nullptr, *found.palette);
+    found.receives.colours =
+        first_colours(found.receives.pieces, earlier ? &earlier->receives : nullptr, *found.palette);
   });
   const std::vector<Rank> example = example_of(problem);
   const Rank self = comm.rank();
-  OneRank world(problem, {self, problem.sends.partners, problem.sends.bytes, found.sends},
-                {self, problem.receives.partners, problem.receives.bytes, found.receives},
+  OneRank world(problem, found.sends.side(self), found.receives.side(self),
                 Turn(*found.palette, problem.seed, comm.num_ranks(), example));
   run_rounds(world, *found.palette);
   return found;
 }
 
-std::vector<Placed> placed(const Messages& messages, const std::vector<Colour>& colours,
-                           const std::vector<PhaseId>& phases) {
+std::vector<Placed> placed(const ColouredPieces& coloured, const std::vector<PhaseId>& phases) {
+  const CutMessages& pieces = coloured.pieces;
   std::vector<Placed> all;
-  for (std::size_t i = 0; i < messages.size(); ++i)
-    all.push_back({phases[colours[i]], messages.partners[i], messages.bytes[i]});
+  for (std::size_t i = 0; i < pieces.bytes.size(); ++i)
+    all.push_back({phases[coloured.colours[i]], pieces.partners[i], pieces.bytes[i]});
   return all;
 }
 
-std::vector<bool> equal_places(const std::vector<Colour>& now, const std::vector<Colour>& earlier) {
+/// Returns for each message whether all its pieces have the colours of the earlier plan.
+std::vector<bool> equal_places(const ColouredPieces& now, const EarlierColours::OfMessages& earlier) {
+  EarlierColours::OfMessages colours(earlier.size());
+  for (std::size_t i = 0; i < now.colours.size(); ++i)
+    colours[now.pieces.messages[i]].push_back(now.colours[i]);
   std::vector<bool> equal;
-  for (std::size_t i = 0; i < now.size(); ++i) equal.push_back(now[i] == earlier[i]);
+  for (std::size_t i = 0; i < earlier.size(); ++i) equal.push_back(colours[i] == earlier[i]);
   return equal;
 }
 
@@ -151,9 +189,9 @@ LocalPlan plan_locally(const LocalProblem& problem) {
   Colours found = find_colours(problem);
   LocalPlan plan;
   plan.largest.assign(found.palette->size(), 0);
-  for (std::size_t i = 0; i < problem.sends.size(); ++i) {
-    Bytes& largest = plan.largest[found.sends[i]];
-    largest = std::max(largest, problem.sends.bytes[i]);
+  for (std::size_t i = 0; i < found.sends.colours.size(); ++i) {
+    Bytes& largest = plan.largest[found.sends.colours[i]];
+    largest = std::max(largest, found.sends.pieces.bytes[i]);
   }
   all_max(problem.comm, std::span(plan.largest));
   all_or_none(problem.comm, [&] {
@@ -168,8 +206,7 @@ LocalPlan plan_locally(const LocalProblem& problem) {
       table.destinations.push_back({problem.sends.partners[i], problem.sends.bytes[i]});
     for (std::size_t i = 0; i < problem.receives.size(); ++i)
       table.sources.push_back({problem.receives.partners[i], problem.receives.bytes[i]});
-    table.entries = entries_of(placed(problem.sends, found.sends, phases),
-                               placed(problem.receives, found.receives, phases));
+    table.entries = entries_of(placed(found.sends, phases), placed(found.receives, phases));
     found.palette->keep(plan.used);
     plan.palette = std::move(found.palette);
     if (const auto& earlier = problem.earlier)

@@ -16,10 +16,12 @@ namespace nuice::mpi {
 /// The colours of an earlier plan, for a plan that follows it. A colour is a phase of the earlier plan's
 /// table.
 struct EarlierColours {
+  /// For each message, the earlier colours of its pieces, by number; empty for a new message.
+  using OfMessages = std::vector<std::vector<distributed::Colour>>;
+
   const distributed::Palette* palette;
-  std::vector<distributed::Colour> sends;     ///< The earlier colour of each message that this rank sends
-                                              ///< now; no_colour for a new message.
-  std::vector<distributed::Colour> receives;  ///< The same for each message that this rank receives now.
+  OfMessages sends;     ///< Of the messages that this rank sends now.
+  OfMessages receives;  ///< Of the messages that this rank receives now.
 };
 
 /// The input of plan_locally(), which all ranks have made.
@@ -30,6 +32,7 @@ struct LocalProblem {
   const Messages& receives;
   const Facts& facts;
   std::uint64_t seed;
+  Bytes phase_cost_bytes;
   std::optional<EarlierColours> earlier = std::nullopt;
 };
 

@@ -6,8 +6,9 @@
 //
 // Cost: let d be the number of messages of this rank, and D the maximum of any rank. To learn the sources
 // takes d messages, and to check the plan d more. There are about ten sums over all ranks, and a reduction of
-// a vector with one number per possible phase. The colouring needs O(d + D) memory, about 10 d short
-// messages, and one sum per round, for at most about 100 rounds (docs/how-to/at-scale.md).
+// a vector with one number per possible phase, up to 13 of them if large messages are cut. The colouring
+// needs O(d + D) memory, about 10 d short messages, and one sum per round, for at most about 100 rounds
+// (docs/how-to/at-scale.md).
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -35,15 +36,28 @@ std::map<Rank, Bytes> by_partner(const Messages& messages) {
   return sizes;
 }
 
-std::vector<Colour> colours_of(const Messages& now, std::span<const PhaseEntry> entries,
-                               Rank PhaseEntry::* partner) {
-  std::map<Rank, Colour> earlier;
+/// The half of an entry with which a table sends or receives.
+struct Half {
+  Rank PhaseEntry::* partner;
+  Bytes PhaseEntry::* bytes;
+};
+constexpr Half send_half{&PhaseEntry::send_partner, &PhaseEntry::send_bytes};
+constexpr Half receive_half{&PhaseEntry::recv_partner, &PhaseEntry::recv_bytes};
+
+/// Returns the colours of the pieces of each message in an earlier table. Both ends of a message number its
+/// pieces in the same order: the largest first, and by phase among equal ones.
+EarlierColours::OfMessages colours_of(const Messages& now, std::span<const PhaseEntry> entries,
+                                      const Half& half) {
+  std::map<Rank, std::vector<std::pair<Bytes, Colour>>> earlier;
   for (const PhaseEntry& entry : entries)
-    if (entry.*partner != no_rank) earlier.emplace(entry.*partner, static_cast<Colour>(entry.phase));
-  std::vector<Colour> colours;
+    if (const Rank partner = entry.*half.partner; partner != no_rank)
+      earlier[partner].emplace_back(entry.*half.bytes, static_cast<Colour>(entry.phase));
+  EarlierColours::OfMessages colours;
   for (const Rank rank : now.partners) {
-    const auto at = earlier.find(rank);
-    colours.push_back(at == earlier.end() ? distributed::no_colour : at->second);
+    std::vector<std::pair<Bytes, Colour>>& pieces = earlier[rank];
+    std::ranges::stable_sort(pieces, std::ranges::greater{}, &std::pair<Bytes, Colour>::first);
+    std::vector<Colour>& of_message = colours.emplace_back();
+    for (const auto& [bytes, colour] : pieces) of_message.push_back(colour);
   }
   return colours;
 }
@@ -96,8 +110,8 @@ class Followed {
   }
 
   EarlierColours colours(const Messages& sends, const Messages& receives) const {
-    return {&palette_, colours_of(sends, table_.entries, &PhaseEntry::send_partner),
-            colours_of(receives, table_.entries, &PhaseEntry::recv_partner)};
+    return {&palette_, colours_of(sends, table_.entries, send_half),
+            colours_of(receives, table_.entries, receive_half)};
   }
 
   /// Returns which messages have kept their size and their phase. (Phases may have new numbers, the same on
@@ -290,7 +304,7 @@ void Plan::Planner::plan_in_pairs(const PlanOptions& options, const Made* earlie
   const Facts facts(*comm, sends, receives);
   info.gather_s = watch.lap();
 
-  LocalProblem problem{*comm, sparse, sends, receives, facts, options.seed};
+  LocalProblem problem{*comm, sparse, sends, receives, facts, options.seed, options.phase_cost_bytes};
   if (followed) problem.earlier = followed->colours(sends, receives);
   LocalPlan plan = plan_locally(problem);
   slice.table = std::move(plan.table);
