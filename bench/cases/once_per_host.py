@@ -60,7 +60,8 @@ def rows(options):
         for points in options.points:
             owner, needed = mesh(points, where.ranks, options.layers)
             every, once = crossing(owner, needed, per_host)
-            row = {"points": points, "ranks": where.ranks, "every_rank": every, "once": once}
+            row = {"place": where.name, "layers": options.layers, "points": points, "ranks": where.ranks}
+            row |= {"every_rank": every, "once": once}
             row |= {"crossing_ratio": once / every if every else None, "time_ratio": None}
             if options.testbed:
                 by_rank, by_host = measured(where, owner, needed, options)
