@@ -34,10 +34,10 @@ def advise(
     machine: a Machine, the name of a shipped machine, or a file NAME.toml. If the machine can grow, it gets
     as many ranks as the matrix. candidates: strings "SCHEDULER:EXECUTOR" or "SCHEDULER"; by default all
     candidates that the machine allows. predict_by: "rule" or "simulation"; all candidates are then predicted
-    in this way, at any cost. budget_s: the time that the decision may take; by default half the time of all
-    planned exchanges, but at least 0.1 ms and at most 3 s. This time is estimated from counted work, so the
-    same arguments give the same advice. Raises nuice.Error for unknown names, for a machine with fewer ranks
-    than the matrix, and if no candidate is applicable.
+    in this way, at any cost. budget_s: the time that the decision may take; by default at most 3 s, and only
+    what is likely to save more time in all exchanges than it takes. This time is estimated from counted work,
+    so the same arguments give the same advice. Raises nuice.Error for unknown names, for a machine with fewer
+    ranks than the matrix, and if no candidate is applicable.
     """
     require_matrix(matrix)
     target = machine_for(machine, matrix)

@@ -47,8 +47,8 @@ std::string why_dearer(const Candidate& other, const Candidate& choice, double r
 std::string how_decided(const Advice& advice) {
   if (advice.decided_by != Prediction::rule) return {};
   if (advice.budget_s == 0) return " Predicted by the rule of thumb, as requested.";
-  return " Decided by the rule of thumb: to simulate more would exceed the budget of " +
-         time_text(advice.budget_s) + " for deciding.";
+  return " Decided by the rule of thumb: simulation would exceed the budget of " +
+         time_text(advice.budget_s) + ", or take longer than it is likely to save.";
 }
 
 }  // namespace

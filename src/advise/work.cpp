@@ -29,11 +29,20 @@ double log2_of(double value) {
 
 /// The time contains a logarithm, because a message is compared with the partner's other messages in a heap,
 /// a sorted list or a binary search.
-double planning_s(const Scheduler& planner, const MatrixTraits& t) {
+double making_s(const Scheduler& planner, const MatrixTraits& t) {
   constexpr double fixed = 150;
   const double of_a_message = planner.planning_passes * (1 + log2_of(1 + t.degree) / 3);
   const double routes = planner.needs_topology() ? 1 + t.hops : 1;
   return step_s * (fixed + t.ranks + t.messages * of_a_message * routes);
+}
+
+/// A forwarded message is checked in each of its hops. With one message per phase it moves in half of the
+/// phases.
+double planning_s(const Scheduler& planner, const MatrixTraits& t) {
+  const bool forwards = (planner.guarantees & direct) == 0;
+  const double phases = (*planner.expected_phases)(t);
+  const double hops = (planner.guarantees & one_port) != 0 ? phases / 2 : phases;
+  return making_s(planner, t) + step_s * t.messages * (forwards ? 5 * hops : 2);
 }
 
 double planning_on_s(const Scheduler* planner, const Traits& traits, const Machine& machine) {
@@ -48,7 +57,9 @@ double rule_work_s(const Traits& t, double candidates) {
   return step_s * (500 + 150 * candidates + 2 * t.ranks + t.messages * (1 + t.hops / 2));
 }
 
-double walk_work_s(const Traits& t) { return step_s * (t.ranks + 6 * t.messages); }
+double walk_work_s(const Traits& t, bool all_at_once) {
+  return step_s * (t.ranks + (all_at_once ? 8 : 4) * t.messages);
+}
 
 /// Each begin and end of a message changes the rates of other messages. If all messages are in flight at
 /// once, it changes the rates of all messages at the same ports. It changes nearly all rates if messages

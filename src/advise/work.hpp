@@ -9,7 +9,10 @@
 
 namespace nuice::advice {
 
-/// Returns the time of making and checking one schedule on this computer.
+/// Returns the time of making one schedule on this computer.
+double making_s(const Scheduler& planner, const MatrixTraits& traits);
+
+/// Returns the time of making one schedule and checking it.
 double planning_s(const Scheduler& planner, const MatrixTraits& traits);
 
 /// Returns the planning time S on that machine, at the speed of its processors. If the machine has a control
@@ -21,8 +24,9 @@ double planning_on_s(const Scheduler* planner, const Traits& traits, const Machi
 /// Returns the work of the traits and of the rule for all candidates.
 double rule_work_s(const Traits& traits, double candidates);
 
-/// Returns the work of rule_of_phases(): about one transfer per message.
-double walk_work_s(const Traits& traits);
+/// Returns the work of rule_of_phases(): about one transfer per message. Messages that are sent all at once
+/// meet more often in queues.
+double walk_work_s(const Traits& traits, bool all_at_once);
 
 /// Returns the work of a run of simulate() with about this number of transfers. all_at_once: whether the
 /// executor sends everything at once.

@@ -11,6 +11,8 @@
 #include <map>
 
 #include "advise/predict/used_links.hpp"
+#include "advise/predict/walk.hpp"
+#include "advise/search.hpp"
 #include "nuice/core/check.hpp"
 #include "nuice/core/networks.hpp"
 #include "nuice/core/patterns.hpp"
@@ -117,7 +119,32 @@ TEST(Advise, BudgetsAreKept) {
   }
   EXPECT_EQ(advise(matrix, machine, {.budget_s = 1.0}).decided_by, Prediction::simulation);
   const Advice usual = advise(matrix, machine, {.reuse = 1000});
-  EXPECT_LE(usual.deciding_s, 1000 * usual.choice().exchange_s);
+  EXPECT_LE(usual.deciding_s, 500 * usual.choice().exchange_s);
+}
+
+/// The gain E[max(z - X, 0)] is a sum over costs here.
+TEST(Advise, AtTheReservationValueALookGainsTheTimeThatItTakes) {
+  for (const double chance : {1.0, 0.5, 0.01}) {
+    for (const double width : {0.0, 2.0}) {
+      for (const double look : {1e-3, 0.5, 4.0}) {
+        const double z = advice::reservation_value({.low = 3, .width = width, .chance = chance}, look);
+        constexpr int samples = 100000;
+        double gain = 0;
+        for (int i = 0; i < samples; ++i) gain += std::max(0.0, z - (3 + width * (i + 0.5) / samples));
+        EXPECT_NEAR(chance * gain / samples, look, 1e-4 * look) << chance << " " << width << " " << look;
+      }
+    }
+  }
+}
+
+/// A look takes about as long as 30 exchanges here, and candidates differ by less than that.
+TEST(Advise, NothingIsSimulatedForAFewShortExchanges) {
+  const CommMatrix matrix = random_regular(64, 8, {65536, 32}, 1);
+  const Machine machine = find_machine("ib-hdr-fattree");
+  const Advice few = advise(matrix, machine, {.reuse = 10});
+  EXPECT_EQ(few.decided_by, Prediction::rule);
+  EXPECT_NE(few.sentence.find("longer than it is likely to save"), std::string::npos) << few.sentence;
+  EXPECT_EQ(advise(matrix, machine, {.reuse = 100'000}).decided_by, Prediction::simulation);
 }
 
 /// Sending everything at once is expensive to simulate where messages share links and ports are half-duplex.
@@ -126,6 +153,25 @@ TEST(Advise, ADearCandidateKeepsNoOtherFromBeingSimulated) {
   EXPECT_EQ(advice.decided_by, Prediction::simulation);
   EXPECT_EQ(find(advice, "ac:async").predicted_by, Prediction::rule);
   EXPECT_LE(advice.deciding_s, advice.budget_s);
+}
+
+/// All ranks send to rank 0. At first they seem to reach it at the same time, but they wait for its port.
+TEST(Advise, RanksThatWaitForABusyReceiverFillNoQueue) {
+  const Machine machine = find_machine("ethernet-10g");
+  const CommMatrix others = random_regular(64, 6, {8000, 4}, 0);
+  std::vector<Message> messages;
+  for (Rank src = 1; src < 64; ++src) messages.push_back({src, 0, 8000});
+  for (MessageId id = 0; id < others.num_messages(); ++id)
+    if (others.dst(id) != 0) messages.push_back({others.src(id), others.dst(id), others.bytes(id)});
+  const CommMatrix matrix = CommMatrix::from_messages(64, messages);
+  const Schedule schedule = make_schedule(matrix, "lp");
+  const advice::Estimate walked =
+      advice::rule_of_phases(schedule, false, advice::traits_of(matrix, nullptr, machine), machine);
+  EXPECT_EQ(walked.walks, 2);
+  EXPECT_EQ(walked.possible_s, 0);
+  const double simulated_s =
+      simulate(matrix, schedule, machine, {.executor = "phased", .blocking_sends = false}).seconds;
+  EXPECT_NEAR(walked.exchange_s / simulated_s, 1, 0.18);
 }
 
 TEST(Advise, PhasesWinWhereContentionCosts) {

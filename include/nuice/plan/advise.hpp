@@ -49,10 +49,11 @@ struct AdviceOptions {
   /// ("drs_n:handshake"). If the list is empty, the candidates are all_candidates(machine).
   std::vector<std::string> candidates = {};
   std::uint64_t seed = 0;  ///< The seed of schedulers and of drs_n.
-  /// If given, all candidates are predicted by this method, at any cost. Otherwise budget_s limits the work.
+  /// If given, all candidates are predicted by this method, at any cost.
   std::optional<Prediction> predict_by = std::nullopt;
-  /// The time that the decision may take, estimated from counted work. The default is reuse / 2 times the
-  /// predicted exchange time, but at least 0.1 ms (the time to make a small plan) and at most 3 s.
+  /// The time that the decision may take, estimated from counted work. By default it takes at most 3 s, and
+  /// only closer predictions that are likely to save more time in all exchanges than they take, apart from
+  /// 0.1 ms (the time to make a small plan).
   std::optional<double> budget_s = std::nullopt;
   /// The relative error of the machine's description, which increases Candidate::uncertainty. The default, 18
   /// %, comes from the CM-5: nine in ten of the exchange times in 001 table 11, 003 tables 2 and 3 and 004
@@ -116,8 +117,8 @@ struct Advice {
   double deciding_s = 0;  ///< The time that the decision took, estimated from counted work like planning_s.
   /// The time that the decision was allowed to take; 0 if predict_by was given.
   double budget_s = 0;
-  /// One sentence with the choice and the reason for it. It also says if a better decision would have cost
-  /// more time than it could save.
+  /// One sentence with the choice and the reason for it. It also says if a closer prediction would have taken
+  /// more time than it is likely to save.
   std::string sentence;
   /// The schedule of the chosen candidate if the decision has made this schedule; otherwise null.
   std::shared_ptr<const Schedule> schedule = nullptr;

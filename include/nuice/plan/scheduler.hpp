@@ -97,8 +97,8 @@ struct Scheduler {
   /// The unevenness of phases, 0 to 1. 0: all phases together take as long as the busiest port needs for its
   /// bytes. 1: they take as long as if all messages had the largest size.
   Required<double> expected_unevenness;
-  /// Roughly how many times planning looks at every message: 1, 2, 5, 10, ... For link_free schedulers, this
-  /// is how many times planning looks at every link of a message's route.
+  /// Roughly how many times `make` looks at every message: 1, 2, 5, 10, ... For link_free schedulers, this is
+  /// how many times it looks at every link of a message's route.
   Required<double> planning_passes;
   /// Whether every rank needs the whole matrix. If not, a rank needs only its own messages (004 s.3).
   Required<bool> gathers;

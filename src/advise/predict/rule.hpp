@@ -14,6 +14,7 @@ struct Estimate {
   double phase_bytes = 0;
   double exchange_s = 0;
   double possible_s = 0;  ///< The part of exchange_s that is timeouts, if short queues may overflow.
+  int walks = 0;          ///< How often the schedule was walked through.
 };
 
 /// link_bytes_s: the time of the busiest link's bytes, without padding of packets.

@@ -7,6 +7,9 @@
 
 namespace nuice::advice {
 
+/// A second walk follows if the first one finds full queues.
+constexpr int most_walks = 2;
+
 /// Predicts a schedule that is run phase by phase or, with at_once, all at once in its order. Cost:
 /// O(transfers), and O(m log m) for m messages to ranks whose queue may overflow.
 Estimate rule_of_phases(const Schedule& schedule, bool at_once, const Traits& traits, const Machine& machine);
