@@ -6,7 +6,6 @@
 #include <chrono>
 #include <string_view>
 
-#include "nuice/core/check.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/patterns.hpp"
 #include "nuice/plan/advise.hpp"
@@ -14,7 +13,7 @@
 
 namespace nuice::calibrate {
 
-/// Sets planning_slowdown: the time to make and check some usual schedules, divided by planning_cost_s().
+/// Sets planning_slowdown: the time to make some usual schedules, divided by planning_cost_s().
 inline Finding measure_planning(Machine& machine, int reps) {
   constexpr std::array<std::string_view, 4> usual{"rs_n", "coloring", "lpt", "coloring_by_size"};
   const CommMatrix matrix = random_regular(64, 16, {1024, 32}, 1);
@@ -23,10 +22,10 @@ inline Finding measure_planning(Machine& machine, int reps) {
   const auto once = [&](std::size_t) {
     const auto begin = std::chrono::steady_clock::now();
     for (const std::string_view name : usual)
-      if (check(matrix, make_schedule(matrix, name), 0)) throw Error(ErrorCode::state, "a wrong schedule");
+      if (make_schedule(matrix, name).num_phases() == 0) throw Error(ErrorCode::state, "no schedule");
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / counted_s;
   };
-  const Finding found{"planning", "slowdown", "", undisturbed(reps, once), "make and check, over counted"};
+  const Finding found{"planning", "slowdown", "", undisturbed(reps, once), "make, over counted"};
   machine.planning_slowdown = rounded(found.estimate.value, "");
   return found;
 }

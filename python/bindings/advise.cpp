@@ -93,7 +93,7 @@ void register_advise(nb::module_& module) {
         return planning_cost_s(matrix, scheduler, machine ? machine->topology.get() : nullptr);
       },
       nb::arg("matrix"), nb::arg("scheduler"), nb::arg("machine") = nb::none(),
-      "Returns the estimated seconds to make and check a schedule.");
+      "Returns the estimated seconds to make a schedule, without checking it.");
 }
 
 }  // namespace nuice::python

@@ -95,7 +95,7 @@ double planning_cost_s(const CommMatrix& matrix, std::string_view scheduler, con
     return !e.needs_schedule() && e.without_scheduler == scheduler;
   };
   if (std::ranges::any_of(executors(), is_needless)) return 0;
-  return advice::planning_s(find_scheduler(scheduler), advice::traits_of(matrix, topology, {}));
+  return advice::making_s(find_scheduler(scheduler), advice::traits_of(matrix, topology, {}));
 }
 
 }  // namespace nuice

@@ -341,19 +341,18 @@ constexpr std::array built_in{
         .planning_passes = 20,
         .gathers = true,
         .tried_with = Paces(Pace::at_once, Pace::notices)},
-    Scheduler{
-        .name = "distributed_coloring",
-        .summary = "edge colouring by ranks that know their own messages only; cuts large messages",
-        .source = "NUICE, after Panconesi and Srinivasan 1997",
-        .guarantees = direct | one_port,
-        .randomized = true,
-        .make = make_distributed_coloring,
-        .why_not = why_not_distributed_coloring,
-        .expected_phases = one_more,
-        .expected_unevenness = 0.1,
-        .planning_passes = 50,
-        .gathers = false,
-        .tried_with = Paces::none()},  // for planning without a gather; else coloring is better
+    Scheduler{.name = "distributed_coloring",
+              .summary = "edge colouring by ranks that know their own messages only; cuts large messages",
+              .source = "NUICE, after Panconesi and Srinivasan 1997",
+              .guarantees = direct | one_port,
+              .randomized = true,
+              .make = make_distributed_coloring,
+              .why_not = why_not_distributed_coloring,
+              .expected_phases = one_more,
+              .expected_unevenness = 0.1,
+              .planning_passes = 50,
+              .gathers = false,
+              .tried_with = Paces::none()},  // for planning without a gather; else coloring is better
 };
 
 core::Table<Scheduler>& table() {

@@ -50,7 +50,7 @@ struct Machine : MessageCosts,
   std::shared_ptr<const Topology> topology;
   bool grows = false;  ///< Whether grown() can enlarge the network.
 
-  double planning_slowdown = 1;  ///< The time of planning divided by planning_cost_s() (advise.hpp).
+  double planning_slowdown = 1;  ///< The time to make a schedule divided by planning_cost_s() (advise.hpp).
 
   /// For a calibrated machine: the worst ratio, at least 1, between measured and predicted time that its
   /// checks found. 0: the machine was not checked.
