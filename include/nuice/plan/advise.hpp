@@ -152,7 +152,8 @@ std::string to_text(const Advice& advice);
 std::string to_json(const Advice& advice);
 
 /// Returns an estimate of the time to make a schedule, from the matrix alone: 10 ns each time that planning
-/// looks at a message. Checking is not included. Throws Error with code `invalid_argument` for an unknown scheduler.
+/// looks at a message. Checking is not included. Throws Error with code `invalid_argument` for an unknown
+/// scheduler.
 double planning_cost_s(const CommMatrix& matrix, std::string_view scheduler,
                        const Topology* topology = nullptr);
 
