@@ -9,8 +9,8 @@ which a good engineer writes in ten lines; `distributed_coloring` is planned wit
 
 --advise: the adviser's choice over the best of all candidates in simulation, packet by packet on lossless
 machines. Totals of a run are first scaled to one exchange, so that the busiest rank sends --bytes. `choice`
-is that of `nuice advise`, which may decide for --budget seconds; `auto` is that of a plan, which may decide
-for half the time of its exchanges. Deciding is not counted.
+is that of `nuice advise`, which may decide for --budget seconds; `auto` is that of a plan, which looks
+closer while that probably saves time. Deciding is not counted.
 
 --split: messages of at most BYTES form one exchange, and the others an exchange after it. The adviser chooses
 a method for each of the two. Their time is divided by the best time of the undivided exchange; planning is

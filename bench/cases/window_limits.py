@@ -36,7 +36,7 @@ from kit import (
     quantile,
     scratch,
     testbed,
-)  # fmt: skip
+)
 from kit.patterns import hot
 from kit.place import saved
 from nuice.cli.bench import find_program
@@ -145,8 +145,10 @@ def traffic(options):
 def began(run):
     thread = threading.Thread(target=run)
     thread.start()
-    yield
-    thread.join()
+    try:
+        yield
+    finally:
+        thread.join()
 
 
 def after_changes(names, usual_s, slow_s, make_slow_for, where, options):

@@ -240,8 +240,8 @@ inline void add_planning_options(kit::App& app, Options& options) {
   kit::add(app, "--seed", options.plan.seed, "seed of the schedulers that use one");
   kit::add(
       app, "--phase-cost-bytes", options.plan.phase_cost_bytes,
-      "cost of a phase in addition to its largest transfer, in bytes that could be sent meanwhile; kpbs and "
-      "bruck use it",
+      "cost of a phase in addition to its largest transfer, in bytes that could be sent meanwhile; kpbs, "
+      "bruck and distributed_coloring use it",
       kit::range(Bytes{0}, max_bytes));
   kit::add(app, "--drs-early-bytes", options.drs_early_bytes,
            "drs_n:early: the next message is granted when this number of bytes is left",

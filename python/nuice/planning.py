@@ -175,10 +175,10 @@ def plan(
     """Makes a schedule and checks it. The same arguments give the same schedule on every platform.
 
     phase_cost_bytes is the cost of a phase in addition to its largest transfer, as the number of bytes that
-    could be sent in this time; kpbs and distributed_coloring use it. Schedulers with the guarantee link_free
-    need a topology ("torus:8x8", or a Topology); with other schedulers a topology only adds statistics of its
-    links. If prefer_pairs is set, rs_nl puts messages in both directions between two ranks into the same
-    phase. plan_seconds is the median over `repeat` runs.
+    could be sent in this time; kpbs, bruck and distributed_coloring use it. Schedulers with the guarantee
+    link_free need a topology ("torus:8x8", or a Topology); with other schedulers a topology only adds
+    statistics of its links. If prefer_pairs is set, rs_nl puts messages in both directions between two ranks
+    into the same phase. plan_seconds is the median over `repeat` runs.
 
     Raises nuice.Error for an unknown scheduler (the text lists the known schedulers), and if the scheduler
     cannot handle the matrix. A wrong schedule raises no error, so test `verified`.

@@ -198,8 +198,9 @@ class Decision {
       const double most = counts ? counting_work_s(candidate, most_walks) : work;
       const double spent_s = advice_.deciding_s + work;
       const double value_s = reservation_s(candidate, work);
-      const bool is_given = is_free(spent_s, counts, may_win(candidate, best_s));
-      if (advice_.deciding_s + most > budget_s_ || (!is_given && value_s >= known_s) || value_s >= least_s)
+      const bool is_free_look = is_free(spent_s, counts, may_win(candidate, best_s));
+      if (advice_.deciding_s + most > budget_s_ || (!is_free_look && value_s >= known_s) ||
+          value_s >= least_s)
         continue;
       next = {&candidate, counts};
       least_s = value_s;

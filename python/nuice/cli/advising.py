@@ -21,7 +21,7 @@ from ..simulation import machine_for
 from . import output
 from .options import AsJson, Plot, RanksPerHost, Seed, names_in, whole_number
 
-PATIENCE_S = 3.0  # for interactive use; plans spend at most half the time of their exchanges
+PATIENCE_S = 3.0  # for interactive use; plans take this time only while that probably saves more
 
 
 def advise(

@@ -71,7 +71,7 @@ PhaseCostBytes = Annotated[
         parser=whole_number(0, MAX_BYTES),
         metavar="BYTES",
         help="Cost of a phase in addition to its largest transfer, in bytes that could be sent in this time "
-        f"(default {DEFAULT_PHASE_COST_BYTES}); kpbs and distributed_coloring use it.",
+        f"(default {DEFAULT_PHASE_COST_BYTES}); kpbs, bruck and distributed_coloring use it.",
         show_default=False,
     ),
 ]

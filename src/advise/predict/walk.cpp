@@ -139,6 +139,7 @@ class Walk {
   double seconds() const { return std::ranges::max(ranks_, {}, &RankState::enter_s).enter_s; }
 
   double timeouts_s() {
+    if (arrivals_.empty()) return 0;
     double most = 0;
     in_port_s_.assign(transfers_, 0);
     for (std::vector<Arrival>& arrivals : arrivals_) {
@@ -151,8 +152,8 @@ class Walk {
     return most > 0 ? machine_.timeout_s * std::max(1.0, most / machine_.queue_senders) : 0;
   }
 
-  /// Returns the times of messages in their receivers' ports, by transfer. Call timeouts_s() first.
-  std::vector<double> in_port_s() const { return in_port_s_; }
+  /// Takes the times of messages in their receivers' ports, by transfer. Call timeouts_s() first.
+  std::vector<double> take_in_port_s() { return std::move(in_port_s_); }
 
  private:
   /// The bytes that a rank sends or receives in a phase.
@@ -241,7 +242,7 @@ Estimate rule_of_phases(const Schedule& schedule, bool at_once, const Traits& t,
     ++estimate.walks;
     estimate.possible_s = walk.timeouts_s();
     estimate.exchange_s = walk.seconds() + estimate.possible_s;
-    in_port_s = walk.in_port_s();
+    in_port_s = walk.take_in_port_s();
   } while (estimate.possible_s > 0 && !at_once && estimate.walks < most_walks);
   return estimate;
 }

@@ -21,9 +21,7 @@ void require_room(std::size_t num_colours) {
 }  // namespace
 
 Palette::Palette(std::vector<Bytes> limits, const Palette* earlier, const Cut& cut)
-    : cut_(earlier != nullptr ? earlier->cut_ : cut),
-      limits_(std::move(limits)),
-      step_(std::max<std::size_t>(1, limits_.size() / 128)) {
+    : cut_(cut), limits_(std::move(limits)), step_(std::max<std::size_t>(1, limits_.size() / 128)) {
   // Decides when a colour is added for the largest messages. Such a colour may cost as many bytes as hundreds
   // of other colours. Therefore only 1 % of W may be added per 20 rounds that have passed. Two colours of
   // average size may be added at once.

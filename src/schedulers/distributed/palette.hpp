@@ -46,8 +46,8 @@ class Palette {
   /// earlier plan, if this plan follows it with a new matrix. The earlier colours stay. Up to a twentieth of
   /// D more colours are added soon, because there are few new messages, and a colour costs less than many
   /// rounds. Throws Error `limit` if there are too many colours.
-  /// cut: the rule by which messages were cut before the limits were found; not used if there is an earlier
-  /// plan, whose rule stays.
+  /// cut: the rule by which messages were cut before the limits were found; that of the earlier plan, if
+  /// there is one.
   explicit Palette(std::vector<Bytes> limits, const Palette* earlier = nullptr, const Cut& cut = {});
 
   const Cut& cut() const { return cut_; }
