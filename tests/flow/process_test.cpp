@@ -36,6 +36,22 @@ void send_and_read(const Pair& pair, std::size_t bytes) {
   pair.send_and_read(governs_nothing, bytes);
 }
 
+/// The first test, because a port that data have shown to be fast gets no windows. Without data the kernel
+/// leaves a clamp as it is.
+TEST(FlowProcess, FindsConnectionsThatAreMadeLaterAndNumbersThatAreUsedAgain) {
+  govern_process();
+  std::set<int> numbers;
+  bool is_used_again = false;
+  for (int i = 0; i < 20 && !is_used_again; ++i) {  // sometimes the thread has taken the number
+    const Pair pair;
+    is_used_again = !numbers.insert(pair.receiver).second;
+    const int before = pair.clamp();
+    govern_process();
+    EXPECT_TRUE(soon([&] { return pair.clamp() != before; })) << before;
+  }
+  EXPECT_TRUE(is_used_again);
+}
+
 TEST(FlowProcess, FindsAConnectionAndLetsAFastOneGo) {
   const Pair pair;
   Buffer buffer = Buffer::tuned;
@@ -45,19 +61,6 @@ TEST(FlowProcess, FindsAConnectionAndLetsAFastOneGo) {
   govern_process();
   EXPECT_TRUE(soon([&] { return pair.clamp() <= small; })) << pair.clamp();
   EXPECT_TRUE(soon([&] { return send_and_read(pair, much), pair.clamp() >= large; })) << pair.clamp();
-}
-
-TEST(FlowProcess, FindsConnectionsThatAreMadeLaterAndNumbersThatAreUsedAgain) {
-  govern_process();
-  std::set<int> numbers;
-  bool is_used_again = false;
-  for (int i = 0; i < 20 && !is_used_again; ++i) {  // sometimes the thread has taken the number
-    const Pair pair;
-    is_used_again = !numbers.insert(pair.receiver).second;
-    govern_process();
-    EXPECT_TRUE(soon([&] { return send_and_read(pair, much), pair.clamp() >= large; })) << pair.clamp();
-  }
-  EXPECT_TRUE(is_used_again);
 }
 
 TEST(FlowProcess, LeavesConnectionsWithinAHostAlone) {
