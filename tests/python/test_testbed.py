@@ -377,11 +377,11 @@ def test_exchanges_outlive_a_slow_port_a_stopped_host_and_a_switch_that_fails(ho
     lines = ["%%MatrixMarket matrix coordinate integer general", f"4 4 {len(pairs)}"]
     matrix.write_text("\n".join(lines + [f"{src} {dst} 150000" for src, dst in pairs]) + "\n")
     methods = ["coloring:depend", "coloring:phased", "coloring:async"]
-    program = [find_program("nuice-bench"), "--json", "--matrix", str(matrix), "--reps", "25"]
-    words = ["run", "--timeout", "60", *program, "--schedulers", ",".join(methods)]
+    program = [find_program("nuice-bench"), "--json", "--matrix", str(matrix), "--reps", "75"]
+    words = ["run", "--timeout", "150", *program, "--schedulers", ",".join(methods)]
     process = start(*words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     lived_through = [meet_fault(process, *fault) for fault in (slow_port, stopped_host, failed_switch)]
-    out, complaints = process.communicate(timeout=70)
+    out, complaints = process.communicate(timeout=160)
     assert process.returncode == 0, complaints
     assert all(lived_through), "the exchanges were over before the last fault: more repetitions"
     figures = [json.loads(line) for line in out.splitlines()]
