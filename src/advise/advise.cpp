@@ -19,12 +19,12 @@
 #include <utility>
 
 #include "advise/candidates.hpp"
+#include "advise/costs.hpp"
 #include "advise/predict/lossless.hpp"
 #include "advise/predict/rule.hpp"
 #include "advise/predict/used_links.hpp"
 #include "advise/predict/walk.hpp"
 #include "advise/reasons.hpp"
-#include "advise/search.hpp"
 #include "advise/work.hpp"
 #include "nuice/core/error.hpp"
 #include "nuice/core/networks.hpp"
@@ -36,10 +36,10 @@ namespace {
 
 /// The relative difference between the rule's prediction and the simulator's. Nine of ten predictions differ
 /// by less (bench/run.py advise, seeds 500 to 539). If messages are forwarded, the rule is often too high:
-/// nine of ten schedules for 158 matrices on ethernet-10g took 0.3 to 1.4 times its time.
+/// nine of ten schedules of rex for 158 matrices on ethernet-10g took 0.3 to 1.4 times its time. Those of
+/// bruck, whose shifts are known, took 0.6 to 1.5 times its time (229 matrices on ethernet-10g and -1g).
 constexpr double rule_uncertainty = 0.57;
 constexpr double forwarding_uncertainty = 0.7;
-constexpr double timeout_uncertainty = 1;
 
 /// The same for predictions from a schedule on networks without links. That of steps of forwarded messages on
 /// other networks is assumed.
@@ -59,11 +59,6 @@ constexpr double least_deciding_s = 1e-4;
 /// The part of a given budget that may be spent on candidates that are unlikely to win.
 constexpr double next_to_nothing = 0.1;
 
-/// The probability that feared timeouts do not happen. The closed form does not know. Timeouts found by walks
-/// do not happen in the simulator in 5 of 933 cases.
-constexpr double no_timeout = 0.5;
-constexpr double no_timeout_of_walk = 0.005;
-
 /// Returns the combination of two independent relative uncertainties.
 double combined(double a, double b) { return std::sqrt(a * a + b * b); }
 
@@ -74,10 +69,11 @@ class Decision {
         machine_(machine),
         options_(options),
         problem_(problem_of(matrix, machine, options.seed)),
-        traits_(traits_of(matrix, machine.topology.get(), machine)) {}
+        traits_(traits_of(matrix, machine.topology.get(), machine)),
+        advice_(described()),
+        costs_(static_cast<double>(options.reuse), advice_.bound_s, traits_) {}
 
   Advice make(std::vector<Entry> asked_for) {
-    describe();
     std::vector<Entry> refused;
     for (Entry& candidate : asked_for) {
       candidate.why_not = why_not(candidate, problem_, machine_);
@@ -93,22 +89,29 @@ class Decision {
   }
 
  private:
-  void describe() {
-    advice_.machine = machine_.name;
-    advice_.topology = machine_.topology->name();
-    advice_.num_ranks = matrix_.num_ranks();
-    advice_.num_messages = matrix_.num_messages();
-    advice_.total_bytes = static_cast<Bytes>(traits_.bytes);
-    advice_.reuse = options_.reuse;
-    advice_.seed = options_.seed;
-    advice_.port_bound_s = port_bound_s(matrix_, machine_);
-    advice_.link_bound_s = matrix_.num_messages() > 0 ? link_bound_s(matrix_, machine_) : 0;
+  /// Returns the advice without a choice.
+  Advice described() const {
+    Advice advice;
+    advice.machine = machine_.name;
+    advice.topology = machine_.topology->name();
+    advice.num_ranks = matrix_.num_ranks();
+    advice.num_messages = matrix_.num_messages();
+    advice.total_bytes = static_cast<Bytes>(traits_.bytes);
+    advice.reuse = options_.reuse;
+    advice.seed = options_.seed;
+    advice.port_bound_s = port_bound_s(matrix_, machine_);
+    advice.link_bound_s = matrix_.num_messages() > 0 ? link_bound_s(matrix_, machine_) : 0;
+    advice.bound_s = std::max(advice.port_bound_s, advice.link_bound_s);
+    advice.phase_cost_bytes = problem_.phase_cost_bytes;
+    advice.prefer_pairs = problem_.prefer_pairs;
+    return advice;
+  }
+
+  /// Returns the time of the busiest link's bytes alone.
+  double busiest_link_s() const {
     const double message_s =
         machine_.send_overhead_s + machine_.start_up_s + machine_.latency_s + machine_.receive_overhead_s;
-    busiest_link_s_ = std::max(0.0, advice_.link_bound_s - message_s);
-    advice_.bound_s = std::max(advice_.port_bound_s, advice_.link_bound_s);
-    advice_.phase_cost_bytes = problem_.phase_cost_bytes;
-    advice_.prefer_pairs = problem_.prefer_pairs;
+    return std::max(0.0, advice_.link_bound_s - message_s);
   }
 
   void decide() {
@@ -125,14 +128,15 @@ class Decision {
     if (matrix_.num_messages() == 0) return;
     while (const std::optional<Look> next = next_look()) look(*next);
     const bool closer = looked_closer();
-    std::ranges::stable_sort(candidates_, std::less{},
-                             [&](const Entry& c) { return closer ? at_worst_s(c) : by_rule_alone_s(c); });
+    std::ranges::stable_sort(candidates_, std::less{}, [&](const Entry& c) {
+      return closer ? Costs::at_worst_s(c) : by_rule_alone_s(c);
+    });
   }
 
   /// Returns the cost by which candidates are compared that are known equally well. On lossless machines the
   /// rule does not know that packets of forwarded messages wait for each other in every phase.
   double by_rule_alone_s(const Entry& c) const {
-    return machine_.lossless && c.forwards() ? at_worst_s(c) : c.total_s;
+    return machine_.lossless && c.forwards() ? Costs::at_worst_s(c) : c.total_s;
   }
 
   /// Whether some candidate's prediction is closer than the rule's closed form.
@@ -142,25 +146,27 @@ class Decision {
 
   void predict_by_rule(Entry& candidate) {
     candidate.planning_s = planning_on_s(candidate.planner, traits_, machine_);
-    set_rule(candidate, rule_of(candidate), candidate.forwards() ? forwarding_uncertainty : rule_uncertainty);
+    const bool carries_unknown = candidate.forwards() && candidate.planner->radices == nullptr;
+    set_rule(candidate, rule_of(candidate), carries_unknown ? forwarding_uncertainty : rule_uncertainty);
   }
 
   Estimate rule_of(const Entry& candidate) const {
     if (candidate.planner == nullptr || candidate.planner->straight_above == nullptr ||
         matrix_.num_messages() == 0)
-      return rule(candidate, traits_, machine_, busiest_link_s_);
+      return rule(candidate, traits_, machine_, busiest_link_s());
     const Bytes most = candidate.planner->straight_above(problem_.phase_cost_bytes);
     const auto part = [&](const Sizes& sizes) {
       return traits_of(matrix_, machine_.topology.get(), machine_, sizes);
     };
     return rule_of_parts(candidate, part({.most = most}), part({.least = most + 1}), machine_,
-                         busiest_link_s_);
+                         busiest_link_s());
   }
 
   void set_rule(Entry& candidate, const Estimate& estimate, double uncertainty) const {
     candidate.phases = static_cast<PhaseId>(std::min(estimate.phases, 4e9));
     candidate.phase_bytes = static_cast<Bytes>(estimate.phase_bytes);
     candidate.possible_s = estimate.possible_s;
+    candidate.no_timeout = no_timeout_of_rule(candidate);
     candidate.doubt = uncertainty;
     set_exchange(candidate, Prediction::rule, estimate.exchange_s,
                  estimate.possible_s > 0 ? timeout_uncertainty : uncertainty);
@@ -186,24 +192,24 @@ class Decision {
 
   /// Returns the next look; empty if no look is worth its time.
   std::optional<Look> next_look() {
-    const Entry& safest = *std::ranges::min_element(candidates_, std::less{}, at_worst_s);
-    const double best_s = at_worst_s(safest);
+    const Entry& safest = *std::ranges::min_element(candidates_, std::less{}, Costs::at_worst_s);
+    const double best_s = Costs::at_worst_s(safest);
     const double known_s = known_to_take_s(safest);
     std::optional<Look> next;
-    double least_s = std::numeric_limits<double>::infinity();
+    double first_s = std::numeric_limits<double>::infinity();
     for (Entry& candidate : candidates_) {
-      if (candidate.is_simulated || !can_win(candidate, best_s)) continue;
+      if (candidate.is_simulated || !costs_.can_win(candidate, best_s)) continue;
       const bool counts = can_count(candidate);
       const double work = counts ? counting_work_s(candidate) : work_s(candidate);
       const double most = counts ? counting_work_s(candidate, most_walks) : work;
       const double spent_s = advice_.deciding_s + work;
-      const double value_s = reservation_s(candidate, work);
-      const bool is_free_look = is_free(spent_s, counts, may_win(candidate, best_s));
+      const double value_s = costs_.reservation_s(candidate, work);
+      const bool is_free_look = is_free(spent_s, counts, Costs::may_win(candidate, best_s));
       if (advice_.deciding_s + most > budget_s_ || (!is_free_look && value_s >= known_s) ||
-          value_s >= least_s)
+          value_s >= first_s)
         continue;
       next = {&candidate, counts};
-      least_s = value_s;
+      first_s = value_s;
     }
     return next;
   }
@@ -215,29 +221,12 @@ class Decision {
     return may_win && counts && spent_s <= least_deciding_s;
   }
 
-  /// Returns the reservation value of a candidate, per exchange, for a look that takes this work. If the
-  /// candidate wins, the look has made its schedule, so the time to make it is not added.
-  double reservation_s(const Entry& candidate, double work) const {
-    const double feared = candidate.is_counted ? no_timeout_of_walk : no_timeout;
-    const Range range{.low = at_best_s(candidate) - making_share_s(candidate),
-                      .width = 2 * (candidate.exchange_s - candidate.possible_s) * candidate.doubt,
-                      .chance = candidate.possible_s > 0 ? feared : 1};
-    return reservation_value(range, work / static_cast<double>(options_.reuse));
-  }
-
   /// Returns the cost of the best candidate so far, without the time to make a schedule that is made. On
   /// lossless machines the rule errs alike for all candidates, so its prediction itself is compared.
   double known_to_take_s(const Entry& safest) const {
     const bool errs_alike = machine_.lossless && safest.doubt >= rule_uncertainty;
-    const double cost_s = errs_alike ? safest.total_s : at_worst_s(safest);
-    return schedules_.contains(safest.planner) ? cost_s - making_share_s(safest) : cost_s;
-  }
-
-  /// Returns the part of the candidate's cost that is no longer needed once its schedule is made.
-  double making_share_s(const Entry& candidate) const {
-    if (candidate.planner == nullptr) return 0;
-    return std::min(making_s(*candidate.planner, traits_), candidate.planning_s) /
-           static_cast<double>(options_.reuse);
+    const double cost_s = errs_alike ? safest.total_s : Costs::at_worst_s(safest);
+    return schedules_.contains(safest.planner) ? cost_s - costs_.making_share_s(safest) : cost_s;
   }
 
   /// Predicts a candidate from its schedule. The rule's closed forms do not know how much the forwarding
@@ -254,6 +243,7 @@ class Decision {
       const Estimate walked = rule_of_phases(*schedule, at_once, traits_, machine_);
       spend((walked.walks - 1) * walk_work_s(traits_, at_once));
       set_rule(candidate, walked, walk_uncertainty);
+      note_timeouts(candidate, walked, machine_);
     }
     candidate.is_counted = true;
   }
@@ -296,7 +286,7 @@ class Decision {
     spend(work_s(candidate));
     candidate.is_simulated = true;
     candidate.doubt = 0;
-    candidate.possible_s = 0;
+    candidate.possible_s = candidate.risk_s = 0;
     if (matrix_.num_messages() == 0) return;
     const auto found = [&](double seconds) { set_exchange(candidate, Prediction::simulation, seconds, 0); };
     if (candidate.planner == nullptr) {
@@ -348,31 +338,15 @@ class Decision {
     return make_s + fluid_work_s(traits_, transfers, machine_, at_once);
   }
 
-  /// Returns whether the candidate can have the lowest total if another candidate's total is best_s.
-  bool can_win(const Candidate& candidate, double best_s) const {
-    return candidate.planning_s / static_cast<double>(options_.reuse) + advice_.bound_s < best_s;
-  }
-
-  /// Returns the lower end of the candidate's cost. It assumes no timeouts, and that the rule's uncertainty
-  /// is in the candidate's favour.
-  double at_best_s(const Entry& candidate) const {
-    const double surely_s = candidate.exchange_s - candidate.possible_s;
-    return candidate.total_s - candidate.exchange_s + surely_s * (1 - candidate.doubt);
-  }
-
-  /// Returns the upper end of the candidate's cost. A simulated cost has no uncertainty.
-  static double at_worst_s(const Entry& candidate) {
-    const double doubt = candidate.possible_s > 0 ? timeout_uncertainty : candidate.doubt;
-    return candidate.total_s + candidate.exchange_s * doubt;
-  }
-
-  /// Whether the candidate may have the lowest total within the uncertainty of its prediction.
-  bool may_win(const Entry& candidate, double best_s) const { return at_best_s(candidate) < best_s; }
-
   void spend(double seconds) { advice_.deciding_s += seconds; }
 
+  /// Sorts by cost. Of equal costs, those with the fewest phases come first: in other phases ranks also wait
+  /// for partners that are in earlier phases, which the rule does not know.
   static void sort(std::vector<Entry>& candidates) {
-    std::ranges::stable_sort(candidates, std::less{}, &Candidate::total_s);
+    std::ranges::stable_sort(candidates, std::less{}, [](const Entry& c) {
+      const bool fewest = c.planner != nullptr && (c.planner->guarantees & fewest_phases) != 0;
+      return std::pair(c.total_s, !fewest);
+    });
   }
 
   Advice finish(const std::vector<Entry>& refused) {
@@ -395,9 +369,9 @@ class Decision {
   Problem problem_;
   Traits traits_;
   Advice advice_;
+  Costs costs_;
   std::vector<Entry> candidates_;
   std::map<const Scheduler*, std::shared_ptr<const Schedule>> schedules_;
-  double busiest_link_s_ = 0;  // its bytes alone
   double budget_s_ = 0;
 };
 

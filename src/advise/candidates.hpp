@@ -28,6 +28,8 @@ struct Entry : Candidate {
   const Executor* runner;
   std::optional<std::size_t> transfers = std::nullopt;  ///< Set once its schedule has been made.
   double possible_s = 0;      ///< The part of exchange_s that the rule assigns to possible timeouts.
+  double risk_s = 0;          ///< The expected time of timeouts that a walk may have missed.
+  double no_timeout = 1;      ///< If possible_s is not 0, the probability that there is no timeout.
   double doubt = 0;           ///< The relative error of exchange_s on exactly this machine.
   bool is_counted = false;    ///< Whether the rule used its schedule.
   bool is_simulated = false;  ///< Also set if there is no simulator for a candidate that would be simulated.

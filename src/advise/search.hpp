@@ -11,10 +11,12 @@
 
 namespace nuice::advice {
 
-/// What is known about a candidate's cost before a look.
+/// What is known about a candidate's cost before a look. Nine of ten costs are between low and low + width,
+/// one of twenty is between least and low. All costs of a part are equally likely.
 struct Range {
+  double least = 0;
   double low = 0;
-  double width = 0;   ///< All costs from low to low + width are equally likely.
+  double width = 0;
   double chance = 1;  ///< The probability of that; otherwise the cost is too high to win.
 };
 

@@ -2,27 +2,42 @@
 #include "advise/traits.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
 #include <vector>
 
 namespace nuice::advice {
 namespace {
 
-constexpr MessageId most_samples = 1000;
+constexpr MessageId most_routes = 1000;
+constexpr MessageId most_samples = 128;
 
-/// Returns the average route length of a sample of messages, which is spread evenly over their ids. Returns 0
-/// without a topology.
+/// Calls visit(id) for all messages, or for `most` of them. These are spread evenly by steps of the golden
+/// ratio: equal strides would meet the same neighbour of each rank in a regular matrix.
+void for_sample(const CommMatrix& matrix, MessageId most, const auto& visit) {
+  const std::uint64_t messages = matrix.num_messages();
+  auto step =
+      std::max<std::uint64_t>(1, static_cast<std::uint64_t>(0.6180339887 * static_cast<double>(messages)));
+  while (std::gcd(step, messages) > 1) ++step;
+  std::uint64_t id = 0;
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(most, messages); ++i) {
+    visit(static_cast<MessageId>(id));
+    id = (id + step) % messages;
+  }
+}
+
+/// Returns the average route length of a sample of messages. Returns 0 without a topology.
 double mean_hops(const CommMatrix& matrix, const Topology* topology) {
   if (topology == nullptr) return 0;
-  const MessageId stride = std::max<MessageId>(1, matrix.num_messages() / most_samples);
   std::vector<LinkId> route;
   double samples = 0;
   double links = 0;
-  for (MessageId id = 0; id < matrix.num_messages(); id += std::min(stride, matrix.num_messages() - id)) {
+  for_sample(matrix, most_routes, [&](MessageId id) {
     route.clear();
     topology->append_route(matrix.src(id), matrix.dst(id), route);
     links += static_cast<double>(route.size());
     ++samples;
-  }
+  });
   return samples == 0 ? 0 : links / samples;
 }
 
@@ -73,6 +88,11 @@ Traits traits_of(const CommMatrix& matrix, const Topology* topology, const Machi
   traits.degree = std::max(traits.out_degree, traits.in_degree);
   note_sizes(matrix, machine, sizes, traits);
   traits.hops = mean_hops(matrix, topology);
+  for_sample(matrix, most_samples, [&](MessageId id) {
+    const std::int64_t distance = std::int64_t{matrix.dst(id)} - matrix.src(id);
+    traits.samples.push_back(
+        {(distance + matrix.num_ranks()) % matrix.num_ranks(), static_cast<double>(matrix.bytes(id))});
+  });
   return traits;
 }
 

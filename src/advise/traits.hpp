@@ -2,6 +2,7 @@
 // What the rule and the counted work know about a matrix: degrees, sizes, route lengths. O(ranks + messages).
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "nuice/core/bounds.hpp"
@@ -36,8 +37,15 @@ struct Port {
   Load in;
 };
 
+/// A message, of a sample that is spread evenly over all messages.
+struct Sample {
+  std::int64_t distance;  ///< (dst - src) mod ranks.
+  double bytes;
+};
+
 /// The properties of a matrix on a machine. hops is the average of at most a thousand messages.
 struct Traits : MatrixTraits {
+  std::vector<Sample> samples;
   std::vector<Port> ports;  ///< By rank. The rank with the most messages need not have the most bytes.
   double bytes = 0;         ///< Of messages.
   double typical = 0;       ///< Mean size of the message to which a byte belongs.

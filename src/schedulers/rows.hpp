@@ -17,6 +17,7 @@ Schedule make_distributed_coloring(const Problem& problem);
 Schedule make_lex(const Problem& problem);
 Schedule make_bex(const Problem& problem);
 Schedule make_rex(const Problem& problem);
+std::vector<std::int64_t> bruck_radices(Rank ranks);
 Schedule make_bruck(const Problem& problem);
 Schedule make_bruck_kport(const Problem& problem);
 Bytes most_forwarded(Bytes phase_cost_bytes);

@@ -10,6 +10,8 @@
 #include <cmath>
 #include <map>
 
+#include "advise/costs.hpp"
+#include "advise/predict/shifts.hpp"
 #include "advise/predict/used_links.hpp"
 #include "advise/predict/walk.hpp"
 #include "advise/search.hpp"
@@ -122,19 +124,70 @@ TEST(Advise, BudgetsAreKept) {
   EXPECT_LE(usual.deciding_s, 500 * usual.choice().exchange_s);
 }
 
-/// The gain E[max(z - X, 0)] is a sum over costs here.
+/// The gain E[max(z - X, 0)] is a sum over costs here: 0.9 of them in the range, 0.05 below it.
 TEST(Advise, AtTheReservationValueALookGainsTheTimeThatItTakes) {
   for (const double chance : {1.0, 0.5, 0.01}) {
     for (const double width : {0.0, 2.0}) {
-      for (const double look : {1e-3, 0.5, 4.0}) {
-        const double z = advice::reservation_value({.low = 3, .width = width, .chance = chance}, look);
-        constexpr int samples = 100000;
-        double gain = 0;
-        for (int i = 0; i < samples; ++i) gain += std::max(0.0, z - (3 + width * (i + 0.5) / samples));
-        EXPECT_NEAR(chance * gain / samples, look, 1e-4 * look) << chance << " " << width << " " << look;
+      for (const double tail : {0.0, 1.0}) {
+        for (const double look : {1e-4, 1e-3, 0.02, 0.5, 4.0}) {
+          const double z = advice::reservation_value(
+              {.least = 3 - tail, .low = 3, .width = width, .chance = chance}, look);
+          constexpr int samples = 100000;
+          double gain = 0;
+          for (int i = 0; i < samples; ++i) {
+            const double part = (i + 0.5) / samples;
+            gain += 0.9 * std::max(0.0, z - (3 + width * part)) + 0.05 * std::max(0.0, z - (3 - tail * part));
+          }
+          EXPECT_NEAR(chance * gain / samples, look, 1e-4 * look)
+              << chance << " " << width << " " << tail << " " << look;
+        }
       }
     }
   }
+}
+
+/// A walk is not exact: it may miss a timeout where a queue is nearly full.
+TEST(Advise, TimeoutsThatAWalkMayHaveMissedCost) {
+  const Machine machine = find_machine("ethernet-10g");
+  const auto risk_s = [&](const char* scheduler, const char* executor, const advice::Estimate& walked) {
+    advice::Entry entry(&find_scheduler(scheduler), find_executor(executor));
+    advice::note_timeouts(entry, walked, machine);
+    EXPECT_EQ(advice::Costs::at_worst_s(entry), entry.risk_s);
+    return entry.risk_s;
+  };
+  EXPECT_EQ(risk_s("lpt", "phased", {.fullness = 0.5}), 0);
+  EXPECT_GT(risk_s("lpt", "phased", {.fullness = 0.9}), 0);
+  EXPECT_GT(risk_s("bruck", "phased", {.fullness = 0.9}), risk_s("lpt", "phased", {.fullness = 0.9}));
+  EXPECT_EQ(risk_s("coloring", "async", {.fullness = 0.9}), 0);
+  EXPECT_EQ(risk_s("lpt", "phased", {.possible_s = 0.2, .fullness = 1.1}), 0);
+  EXPECT_GT(risk_s("lpt", "phased", {.walks = 2}), risk_s("lpt", "phased", {.fullness = 0.9, .walks = 1}));
+}
+
+/// All ranks send to the same few distances, so the schedule's phases are known from a sample.
+TEST(Advise, TheRuleKnowsTheShiftsOfAStencil) {
+  constexpr Rank ranks = 100;
+  std::vector<Message> messages;
+  for (Rank src = 0; src < ranks; ++src)
+    for (const Rank distance : {1, 10, 90, 99})
+      messages.push_back(
+          {src, static_cast<Rank>((src + distance) % ranks), distance % 9 == 0 ? 50000 : 3000});
+  const CommMatrix matrix = CommMatrix::from_messages(ranks, messages);
+  const Machine machine = find_machine("ethernet-10g", ranks);
+  const advice::Traits traits = advice::traits_of(matrix, nullptr, machine);
+  const advice::Shifts direct = advice::shifts_of(traits, ranks);
+  EXPECT_EQ(direct.phases, 4);
+  EXPECT_EQ(direct.transfers, 4);
+  EXPECT_EQ(direct.hops, 1);
+  EXPECT_EQ(direct.bytes, 2 * 50000 + 2 * 3000);
+  const advice::Shifts two_digits = advice::shifts_of(traits, 10);
+  EXPECT_EQ(two_digits.phases, 4);  // 1, 10, 90; 99 is 9 and 90
+  EXPECT_NEAR(two_digits.hops, 1.25, 0.03);
+  const Schedule schedule = make_schedule(matrix, "bruck");
+  EXPECT_EQ(schedule.num_phases(), 4);
+  const Advice told = advise(matrix, machine, {.predict_by = Prediction::rule});
+  const double simulated_s =
+      simulate(matrix, schedule, machine, {.executor = "phased", .blocking_sends = false}).seconds;
+  EXPECT_NEAR(find(told, "bruck:phased").exchange_s / simulated_s, 1, 0.3);
 }
 
 /// A look takes about as long as 30 exchanges here, and candidates differ by less than that.

@@ -116,6 +116,10 @@ struct Scheduler {
   /// messages are forwarded.
   Bytes (*straight_above)(Bytes phase_cost_bytes) = nullptr;
 
+  /// For schedulers that forward by the digits of the distance, with a phase for each value of a digit:
+  /// returns the radices from which they choose.
+  std::vector<std::int64_t> (*radices)(Rank ranks) = nullptr;
+
   bool needs_topology() const { return (guarantees & link_free) != 0; }
 };
 

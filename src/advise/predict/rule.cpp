@@ -7,7 +7,8 @@
 //   at once       the processor's work or the port's bytes, whichever is more, plus the cost of contention
 //   in phases     d * f + beta * (b + a share of (phase bytes - b)); f is without latency if the partners
 //                 have fewer messages
-//   forwarded     as in phases, counted from the schedule if there is time to make it
+//   forwarded     as in phases, counted from the schedule if there is time to make it. The phases of shifts
+//                 are counted with a sample of messages
 //
 // The maximum over all ranks is taken. The rank with the most messages may have short ones, so it need not be
 // the rank with the most bytes.
@@ -15,8 +16,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <vector>
 
+#include "advise/predict/shifts.hpp"
 #include "nuice/core/interrupt.hpp"
 #include "nuice/core/topology.hpp"
 
@@ -184,6 +188,26 @@ double forwarded_bytes(const Traits& t, const Machine& m, double phases, bool on
   return phases * std::min(t.wire_port, together);
 }
 
+/// Estimates a scheduler that forwards by digits of the distance. It chooses a radix as if every phase cost
+/// the same, but ranks without messages skip a phase.
+Estimate rule_of_shifts(const Scheduler& row, const Traits& t, const Machine& m, double link_bytes_s) {
+  const double phase_s = message_s(m, t) + m.phase_s;
+  const double byte_s = (m.duplex == Duplex::full ? 1 : 2) * (1 + header_share(m)) * m.byte_s;
+  Shifts best;
+  double least_s = std::numeric_limits<double>::infinity();
+  for (const std::int64_t radix : (*row.radices)(static_cast<Rank>(t.ranks))) {
+    const Shifts shifts = shifts_of(t, radix);
+    const double seconds = shifts.phases * phase_s + shifts.bytes * byte_s;
+    if (seconds < least_s) best = shifts;
+    least_s = std::min(least_s, seconds);
+  }
+  const double idle_s = (best.phases - best.transfers) * m.idle_phase_s;
+  const double moving_s = std::max(best.bytes * byte_s, best.hops * link_bytes_s);
+  return {.phases = best.phases,
+          .phase_bytes = best.bytes,
+          .exchange_s = best.transfers * phase_s + idle_s + moving_s};
+}
+
 /// Returns the time of an exchange that forwards messages. one_message: whether a rank sends one message per
 /// phase. If not, it sends sqrt(ranks) messages, as in the two phases of bruck_kport, or all its messages if
 /// these are fewer.
@@ -280,6 +304,7 @@ Estimate rule(const Entry& candidate, const Traits& t, const Machine& m, double 
   if (t.messages == 0) return {};
   if (candidate.planner == nullptr) return {.exchange_s = inquiries_s(t, m)};
   const Scheduler& row = *candidate.planner;
+  if (row.radices != nullptr) return rule_of_shifts(row, t, m, link_bytes_s);
   const Pace pace = candidate.runner->pace;
   const double phases = std::max(1.0, (*row.expected_phases)(t));
   double wire = waited_for(row.expected_unevenness, t.wire_port, std::min(phases, t.degree) * t.wire_largest);
@@ -304,9 +329,7 @@ Estimate rule(const Entry& candidate, const Traits& t, const Machine& m, double 
     full_s = phases * timeouts_s(m, std::min(t.degree, std::sqrt(t.ranks)), wire / phases);
   }
   estimate.exchange_s += full_s;
-  // If all messages are sent at once, a queue certainly overflows. In phases this depends on how far ranks
-  // drift apart.
-  estimate.possible_s = pace == Pace::at_once ? full_s - std::min(full_s, m.timeout_s) : full_s;
+  estimate.possible_s = full_s;
   return estimate;
 }
 

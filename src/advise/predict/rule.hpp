@@ -14,6 +14,7 @@ struct Estimate {
   double phase_bytes = 0;
   double exchange_s = 0;
   double possible_s = 0;  ///< The part of exchange_s that is timeouts, if short queues may overflow.
+  double fullness = 0;    ///< The fullness of the fullest queue in the last walk. At 1 it overflows.
   int walks = 0;          ///< How often the schedule was walked through.
 };
 

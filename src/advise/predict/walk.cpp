@@ -46,14 +46,14 @@ class FullQueue {
 
   /// Returns how many messages find the queue full. They are retransmitted when all other messages have left.
   double turned_away(std::vector<Arrival>& arrivals) {
-    if (arrivals.size() <= static_cast<std::size_t>(machine_.queue_senders)) return 0;
+    if (senders(arrivals.size()) < nearly_full) return 0;
     std::ranges::stable_sort(arrivals, {}, &Arrival::begin_s);
     double turned_away = 0;
     for (const Arrival& arrival : arrivals) {
       move_on(arrival.begin_s);
-      const bool is_full = in_flight_.size() >= static_cast<std::size_t>(machine_.queue_senders) &&
-                           wire_ + arrival.wire > full * static_cast<double>(machine_.queue);
-      if (is_full) {
+      const double bytes = (wire_ + arrival.wire) / static_cast<double>(machine_.queue);
+      fullness_ = std::max(fullness_, std::min(bytes, senders(in_flight_.size() + 1)));
+      if (in_flight_.size() >= static_cast<std::size_t>(machine_.queue_senders) && bytes > full) {
         ++turned_away;
       } else {
         in_flight_.push({moved_ + arrival.wire, arrival.wire, arrival.transfer});
@@ -64,7 +64,15 @@ class FullQueue {
     return turned_away;
   }
 
+  /// Returns how full the queue was at most. At 1 it overflows: it has one message more than queue_senders,
+  /// and more than `queue` bytes.
+  double fullness() const { return fullness_; }
+
  private:
+  double senders(std::size_t messages) const {
+    return static_cast<double>(messages) / (machine_.queue_senders + 1);
+  }
+
   /// Advances the messages in flight to the time until_s, at equal rates. Removes the messages that complete.
   void move_on(double until_s) {
     while (!in_flight_.empty()) {
@@ -96,6 +104,7 @@ class FullQueue {
   double now_s_ = 0;
   double moved_ = 0;  // the bytes that each message in flight has sent since the beginning
   double wire_ = 0;   // the bytes of all messages in flight
+  double fullness_ = 0;
 };
 
 class Walk {
@@ -143,7 +152,9 @@ class Walk {
     double most = 0;
     in_port_s_.assign(transfers_, 0);
     for (std::vector<Arrival>& arrivals : arrivals_) {
-      most = std::max(most, FullQueue(machine_, in_port_s_).turned_away(arrivals));
+      FullQueue queue(machine_, in_port_s_);
+      most = std::max(most, queue.turned_away(arrivals));
+      fullness_ = std::max(fullness_, queue.fullness());
       for (const Arrival& arrival : arrivals) {
         double& in_port_s = in_port_s_[arrival.transfer];  // so far the end
         in_port_s = std::max(0.0, in_port_s - arrival.begin_s);
@@ -151,6 +162,9 @@ class Walk {
     }
     return most > 0 ? machine_.timeout_s * std::max(1.0, most / machine_.queue_senders) : 0;
   }
+
+  /// Returns how full the fullest queue was. Call timeouts_s() first.
+  double fullness() const { return fullness_; }
 
   /// Takes the times of messages in their receivers' ports, by transfer. Call timeouts_s() first.
   std::vector<double> take_in_port_s() { return std::move(in_port_s_); }
@@ -223,6 +237,7 @@ class Walk {
   std::vector<std::vector<Arrival>> arrivals_;  // by receiver, if queues may overflow
   std::vector<double> in_port_s_;               // by transfer
   std::size_t transfers_ = 0;
+  double fullness_ = 0;
 };
 
 }  // namespace
@@ -241,6 +256,7 @@ Estimate rule_of_phases(const Schedule& schedule, bool at_once, const Traits& t,
     walk.next_phase();
     ++estimate.walks;
     estimate.possible_s = walk.timeouts_s();
+    estimate.fullness = walk.fullness();
     estimate.exchange_s = walk.seconds() + estimate.possible_s;
     in_port_s = walk.take_in_port_s();
   } while (estimate.possible_s > 0 && !at_once && estimate.walks < most_walks);

@@ -7,8 +7,11 @@
 
 namespace nuice::advice {
 
-/// A second walk follows if the first one finds full queues.
-constexpr int most_walks = 2;
+/// Further walks follow until one finds no full queue.
+constexpr int most_walks = 3;
+
+/// Times of a walk are not exact, so a queue as full as this may overflow.
+constexpr double nearly_full = 0.6;
 
 /// Predicts a schedule that is run phase by phase or, with at_once, all at once in its order. Cost:
 /// O(transfers), and O(m log m) for m messages to ranks whose queue may overflow.

@@ -142,16 +142,6 @@ std::int64_t root_of(std::int64_t n, int digits) {
   return low;
 }
 
-/// Returns the radices in ascending order, so that choose() takes the one with the fewest phases if several
-/// cost the same.
-std::vector<std::int64_t> radices(std::int64_t n) {
-  std::vector<std::int64_t> radices = {2};
-  for (int digits = 4; digits >= 1; --digits) radices.push_back(root_of(n, digits));
-  const auto repeated = std::ranges::unique(radices);
-  radices.erase(repeated.begin(), repeated.end());
-  return radices;
-}
-
 struct Load {
   std::size_t num_pieces = 0;
   std::size_t num_phases = 0;
@@ -187,7 +177,7 @@ struct Choice {
 /// Returns the radix with the least phases * phase_cost_bytes + phase bytes.
 Choice choose(const Problem& problem, Shifts& shifts) {
   Choice best;
-  for (const std::int64_t radix : radices(problem.matrix.num_ranks())) {
+  for (const std::int64_t radix : bruck_radices(problem.matrix.num_ranks())) {
     check_interrupt();
     const Load load = load_of(problem.matrix, shifts, radix);
     const Bytes cost = problem.phase_cost_bytes;
@@ -220,6 +210,15 @@ Schedule in_two_phases(const CommMatrix& matrix, Shifts& shifts, std::size_t str
 }
 
 }  // namespace
+
+/// They ascend, so that choose() takes the one with the fewest phases if several cost the same.
+std::vector<std::int64_t> bruck_radices(Rank ranks) {
+  std::vector<std::int64_t> radices = {2};
+  for (int digits = 4; digits >= 1; --digits) radices.push_back(root_of(ranks, digits));
+  const auto repeated = std::ranges::unique(radices);
+  radices.erase(repeated.begin(), repeated.end());
+  return radices;
+}
 
 Schedule make_bruck(const Problem& problem) {
   Shifts shifts(problem.matrix);
