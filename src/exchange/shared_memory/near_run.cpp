@@ -23,6 +23,7 @@
 #include "exchange/shared_memory/near_messages.hpp"
 #include "mpi/call.hpp"
 #include "mpi/host/looking.hpp"
+#include "mpi/wait.hpp"
 
 namespace nuice::mpi {
 namespace {
