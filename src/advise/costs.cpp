@@ -10,6 +10,9 @@
 namespace nuice::advice {
 namespace {
 
+// Counted on ethernet-10g and ethernet-1g, with matrices of bench/cases/advise.py (seeds from 500 and 7000)
+// and of real programs (bench/kit/applications.py), of which up to 24 ranks became one.
+
 /// The probability that timeouts do not happen that the rule fears: in 37 of 1,000 cases for executors that
 /// send all messages at once. In phases it depends on the schedule: in 61 of 348 cases if messages are
 /// forwarded, in 652 of 869 otherwise.
@@ -37,10 +40,10 @@ void note_timeouts(Entry& candidate, const Estimate& walked, const Machine& mach
   const bool overflows = walked.fullness >= 1 || walked.possible_s > machine.timeout_s;
   candidate.no_timeout = overflows ? no_timeout_of_walk : no_timeout_if_nearly_full;
   if (walked.possible_s > 0 || candidate.runner->pace == Pace::at_once) return;
-  const double missed = candidate.forwards() ? missed_timeout_forwarding : missed_timeout;
   if (walked.walks > 1) {
     candidate.risk_s = machine.timeout_s * missed_where_walks_differ;
   } else if (walked.fullness >= nearly_full) {
+    const double missed = candidate.forwards() ? missed_timeout_forwarding : missed_timeout;
     candidate.risk_s = machine.timeout_s * missed;
   }
 }

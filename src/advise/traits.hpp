@@ -45,11 +45,11 @@ struct Sample {
 
 /// The properties of a matrix on a machine. hops is the average of at most a thousand messages.
 struct Traits : MatrixTraits {
-  std::vector<Sample> samples;
-  std::vector<Port> ports;  ///< By rank. The rank with the most messages need not have the most bytes.
-  double bytes = 0;         ///< Of messages.
-  double typical = 0;       ///< Mean size of the message to which a byte belongs.
-  double out_degree = 0;    ///< The maximum over ranks.
+  std::vector<Sample> samples;  ///< Of messages of all sizes, at most 128.
+  std::vector<Port> ports;      ///< By rank. The rank with the most messages need not have the most bytes.
+  double bytes = 0;             ///< Of messages.
+  double typical = 0;           ///< Mean size of the message to which a byte belongs.
+  double out_degree = 0;        ///< The maximum over ranks.
   double in_degree = 0;
   double largest = 0;  ///< Size of the largest message.
   double port = 0;     ///< The maximum number of bytes that a rank sends or receives.

@@ -10,8 +10,8 @@
 //
 // These times ignore that messages of different phases share a port, because ranks drift apart and a receiver
 // has few messages at a time. But if a receiver may get more than its queue holds, all messages in flight to
-// it share its port evenly, and the messages that find the queue full are counted. If there are any, a second
-// walk begins, in which each message takes as long as in its receiver's port in the first one. Ranks then
+// it share its port evenly, and the messages that find the queue full are counted. If there are any, another
+// walk begins, in which each message takes as long as in its receiver's port in the one before. Ranks then
 // wait longer for such a receiver, and may reach it one after the other.
 #include "advise/predict/walk.hpp"
 
