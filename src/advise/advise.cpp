@@ -340,8 +340,7 @@ class Decision {
 
   void spend(double seconds) { advice_.deciding_s += seconds; }
 
-  /// Sorts by cost. Of equal costs, the fewest phases come first: with more phases, ranks also wait for
-  /// partners that are in an earlier phase, which the rule does not know.
+  /// Sorts by cost. Of equal costs, the fewest phases come first: with more, ranks wait for more partners.
   static void sort(std::vector<Entry>& candidates) {
     std::ranges::stable_sort(candidates, std::less{}, [](const Entry& c) {
       const bool fewest = c.planner != nullptr && (c.planner->guarantees & fewest_phases) != 0;
